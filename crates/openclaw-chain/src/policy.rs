@@ -113,11 +113,16 @@ impl Resolver {
         let (requested, why) = situation.ask(row.ask);
         trace.push(format!("{}: asks for {requested}, because {why}", row.source));
         let (fallbacks, why) = situation.list(row.list);
-        let strict = fallbacks.as_ref().is_some_and(Vec::is_empty);
-        trace.push(describe_list(fallbacks.as_deref(), &why));
+        let last = fallbacks
+            .as_ref()
+            .and_then(|_| situation.replaced_primary(row))
+            .filter(|primary| *primary != requested);
+        trace.push(describe_list(fallbacks.as_deref(), last.as_ref(), &why));
+        let strict = last.is_none() && fallbacks.as_ref().is_some_and(Vec::is_empty);
         Selection {
             requested: Requested::from(&requested),
             fallbacks,
+            last,
             strict,
             source: row.source,
             primary: situation.session_primary(),
@@ -129,7 +134,7 @@ impl Resolver {
     /// The chain of an agent without any override: its primary and what may follow it.
     pub fn configured_chain(&self, agent: &AgentId) -> Vec<ModelRef> {
         let selection = self.select(&SelectionFacts::new(agent, RunKind::Turn));
-        self.chain(&selection.requested, selection.fallbacks.as_deref())
+        self.selected_chain(&selection.requested, &selection)
     }
 }
 
@@ -139,17 +144,23 @@ fn row(situation: &Situation<'_>) -> &'static Row {
     ROWS.iter().find(|row| situation.holds(row.when)).unwrap_or(last)
 }
 
-fn describe_list(fallbacks: Option<&[String]>, why: &str) -> String {
-    match fallbacks {
-        None => format!("fallbacks: {why}, then the configured primary"),
-        Some([]) => format!("fallbacks: none, {why}; the run is strict"),
-        Some(list) => {
-            format!(
-                "fallbacks: {}, {why}; the primary is not appended",
-                list.join(", ")
-            )
+fn describe_list(fallbacks: Option<&[String]>, last: Option<&ModelRef>, why: &str) -> String {
+    let Some(list) = fallbacks else {
+        return format!("fallbacks: {why}, then the configured primary");
+    };
+    let names = if list.is_empty() {
+        "none".to_owned()
+    } else {
+        list.join(", ")
+    };
+    let end = match last {
+        Some(primary) => {
+            format!("then the configured primary {primary}, because a fallback wrote the override (F-4)")
         }
-    }
+        None if list.is_empty() => "the run is strict".to_owned(),
+        None => "the primary is not appended".to_owned(),
+    };
+    format!("fallbacks: {names}, {why}; {end}")
 }
 
 #[cfg(test)]

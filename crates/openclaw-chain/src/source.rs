@@ -152,6 +152,8 @@ pub struct Selection {
     /// The list to pass to [`Resolver::chain`](crate::Resolver::chain); `None` means the configured fallbacks
     /// and then the configured primary.
     pub fallbacks: Option<Vec<String>>,
+    /// What follows that list: the configured primary, where a fallback wrote the override that is used (F-4).
+    pub last: Option<ModelRef>,
     /// Whether policy leaves no other candidate (S-2.1a).
     pub strict: bool,
     /// Who chose.

@@ -45,7 +45,11 @@ pub fn observe(failure: &Failure) -> Observation {
     let top = payload.as_ref();
     Observation {
         status: facts.status(),
-        code: failure.code.clone().or_else(|| member(error, "code")),
+        code: failure
+            .code
+            .clone()
+            .or_else(|| member(error, "code"))
+            .or_else(|| member(top, "code")),
         kind: member(error, "type")
             .or_else(|| member(error, "code"))
             .or_else(|| failure.kind.clone())
@@ -53,6 +57,7 @@ pub fn observe(failure: &Failure) -> Observation {
             .or_else(|| member(top, "type")),
         message: member(error, "message")
             .or_else(|| member(top, "message"))
+            .or_else(|| top.and_then(entries_text))
             .or_else(|| facts.sentences.first().cloned()),
         request_id: facts.request_id.clone().or_else(|| request_id(failure)),
     }
@@ -70,6 +75,12 @@ pub fn describe(failure: &Failure) -> String {
         .map(str::to_owned)
         .or_else(|| {
             let body = String::from_utf8_lossy(failure.body.as_deref()?);
+            if let Some(entries) = payload(&crate::facts::clip(&body))
+                .as_ref()
+                .and_then(entries_text)
+            {
+                return Some(entries);
+            }
             let only_body = Failure {
                 body: failure.body.clone(),
                 ..Failure::default()
@@ -96,6 +107,39 @@ fn payload(text: &str) -> Option<Json<'_>> {
         .take(8)
         .find_map(|(at, _)| lenient_json::parse(&text[at..]))
         .map(|parsed| parsed.value)
+}
+
+/// The most entries of a list of faults that are told.
+const MAX_ENTRIES: usize = 16;
+
+/// All entries of a body's list of faults, each with the place it is about, as frameworks and RFC 9457 write them.
+fn entries_text(payload: &Json<'_>) -> Option<String> {
+    let text = |value: Option<&Json<'_>>| match value? {
+        Json::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Json::Number(number) => Some(number.to_string()),
+        Json::Null | Json::Bool | Json::List(_) | Json::Object(_) => None,
+    };
+    let entry = |entry: &Json<'_>| {
+        let first = |names: &[&str]| names.iter().find_map(|name| text(entry.get(name)));
+        let Some(said) = first(&["msg", "message", "detail"]) else {
+            return text(Some(entry));
+        };
+        let path = match entry.get("loc") {
+            Some(Json::List(parts)) => {
+                let parts: Vec<String> = parts.iter().filter_map(|part| text(Some(part))).collect();
+                Some(parts.join(".")).filter(|path| !path.is_empty())
+            }
+            other => text(other).or_else(|| first(&["pointer", "field", "path"])),
+        };
+        Some(path.map_or_else(|| said.clone(), |path| format!("{path}: {said}")))
+    };
+    ["detail", "errors"].iter().find_map(|name| {
+        let Some(Json::List(items)) = payload.get(name) else {
+            return None;
+        };
+        let all: Vec<String> = items.iter().take(MAX_ENTRIES).filter_map(entry).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    })
 }
 
 /// The innermost of the nested objects under `error`.

@@ -189,7 +189,7 @@ impl Files {
     ) -> Result<Self, CommandError> {
         let config = places.load(environment)?;
         let environment = &config.environment(environment);
-        let sources = SecretSources::at_rest(&config.secrets, environment);
+        let sources = SecretSources::without_commands(&config.secrets, environment);
         let endpoints = configured_endpoints(&config, &sources)?;
         let ambient = ambient::profiles(&config.chain.models, &endpoints, &sources, environment);
         Ok(Self {
@@ -224,7 +224,7 @@ impl Files {
             auth: self.config.auth.clone(),
             aliases: self.aliases.clone(),
             endpoints: self.endpoints.keys(),
-            settings: run_settings(&self.config.failover),
+            settings: run_settings(&self.config.failover, &self.environment),
         }
     }
 

@@ -36,17 +36,17 @@ pub struct Config {
     pub secrets: SecretsConfig,
     /// `gateway`.
     pub gateway: GatewayConfig,
-    /// Settings of our own.
+    /// `failover.json5`: settings that OpenClaw does not have.
     pub failover: FailoverConfig,
-    /// Where other files would be included.
+    /// The `$include` keys, which are not followed.
     pub includes: Vec<Include>,
     /// `env`: variables that a pointer may name when the process lacks them.
     pub variables: BTreeMap<String, SecretString>,
-    /// Keys that no reader knows, with the key that was probably meant.
+    /// Misspelt keys, each with the nearest known key.
     pub misspelt: Vec<MisspeltKey>,
 }
 
-/// The sections of the root that are read apart from the chain.
+/// The sections of the root that `openclaw-chain` does not read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(expecting = "a configuration object such as { auth: { … } }")]
 struct Sections {
@@ -77,7 +77,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads the text of our own settings file at `path`.
+    /// Reads the text of `failover.json5` at `path`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -86,7 +86,7 @@ impl Config {
         file::parse_as(path, text)
     }
 
-    /// This configuration with other settings of our own.
+    /// This configuration with the settings of another `failover.json5`.
     #[must_use]
     pub fn with_failover(mut self, failover: FailoverConfig) -> Self {
         self.auth.cooldowns = self.auth.cooldowns.with_bypass(failover.cooldown_bypass.clone());
@@ -125,7 +125,7 @@ impl Config {
         })
     }
 
-    /// The file, and the line and column in it of the value at `keys`, for what turned out wrong after reading.
+    /// The file, line and column of the value at `keys`, for faults that show only after reading.
     pub fn position_of(&self, keys: &[&str]) -> String {
         let path = self.path.display();
         let text = file::read(&self.path).ok().flatten();
@@ -135,13 +135,13 @@ impl Config {
         }
     }
 
-    /// The variables of `process`, and for what is unset in them those that this configuration sets.
+    /// The variables of `process`, and where one is unset, the value that this configuration sets.
     #[must_use]
     pub fn environment(&self, process: &Environment) -> Environment {
         process.with_missing(&self.variables)
     }
 
-    /// Whether nothing says which models to use, so that the machine may be searched for some.
+    /// Whether no model is configured, so that the gateway may search this machine for some.
     pub fn names_no_model(&self) -> bool {
         let names_one = |setting: &ModelSetting| {
             setting.primary().is_some() || setting.fallbacks().is_some_and(|listed| !listed.is_empty())

@@ -1,4 +1,4 @@
-//! The process environment, read once: the only place that looks at variables (auth-store.md L1-L5).
+//! The process environment, read once; no other module reads variables (auth-store.md L1-L5).
 
 mod dotenv;
 
@@ -10,10 +10,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// Names the configuration file.
 pub const CONFIG_VARIABLE: &str = "OPENCLAW_CONFIG_PATH";
-/// Names the file with the settings of our own.
+/// Names `failover.json5`.
 pub const FAILOVER_VARIABLE: &str = "OPENCLAW_FAILOVER_CONFIG";
 
-/// The variables and places of one process.
+/// The variables, home and working directory of one process.
 #[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
@@ -49,7 +49,7 @@ impl Environment {
         }
     }
 
-    /// This environment, and for what is unset in it `variables`.
+    /// This environment, with `variables` for names that are unset in it.
     #[must_use]
     pub fn with_missing(&self, variables: &BTreeMap<String, SecretString>) -> Self {
         let mut environment = self.clone();
@@ -59,8 +59,8 @@ impl Environment {
         environment
     }
 
-    /// Adds what the file `.env` of the state directory says of variables that are unset. One that cannot be read adds
-    /// nothing: the error about a missing variable names it.
+    /// Adds the variables of `.env` in the state directory that are unset. A file that cannot be read adds nothing: the
+    /// error about a missing variable names it.
     fn add_state_file(&mut self) {
         let path = self.state_dir().join(".env");
         if let Ok(text) = std::fs::read_to_string(path) {
@@ -122,14 +122,15 @@ impl Environment {
         named.unwrap_or_else(|| state_dir.join("openclaw.json"))
     }
 
-    /// The file with the settings of our own: `OPENCLAW_FAILOVER_CONFIG`, else `failover.json5` beside the
-    /// configuration file.
+    /// `failover.json5`: the file that `OPENCLAW_FAILOVER_CONFIG` names, else the one beside the configuration file
+    ///
     pub fn failover_config_path(&self, config_path: &Path) -> PathBuf {
         let named = self.get(FAILOVER_VARIABLE).map(|path| self.path(path));
         named.unwrap_or_else(|| config_path.with_file_name("failover.json5"))
     }
 
-    /// Where the first versions kept all logins: in `OPENCLAW_OAUTH_DIR`, else in `credentials` of `state_dir` (L6).
+    /// The file in which the first versions of OpenClaw kept all logins: in `OPENCLAW_OAUTH_DIR`, else in `credentials` of
+    /// `state_dir` (L6).
     pub fn legacy_logins_path(&self, state_dir: &Path) -> PathBuf {
         let named = self
             .get("OPENCLAW_OAUTH_DIR")
@@ -139,13 +140,17 @@ impl Environment {
             .join("oauth.json")
     }
 
+    /// How long a fallback that refused its login is passed over, as written in `OPENCLAW_FALLBACK_SKIP_TTL_MS`.
+    pub fn fallback_skip_ttl(&self) -> Option<&str> {
+        self.get("OPENCLAW_FALLBACK_SKIP_TTL_MS")
+    }
+
     /// Whether nothing is written to the stores but what an operator asks for (L7).
     pub fn keeps_stores_as_they_are(&self) -> bool {
         self.get("OPENCLAW_AUTH_STORE_READONLY") == Some("1")
     }
 
-    /// A path as a person writes it: `~` is the home directory, and what is relative starts at the working
-    /// directory (L3).
+    /// A path from a setting: `~` is the home directory, and a relative path starts at the working directory (L3).
     pub fn path(&self, text: &str) -> PathBuf {
         self.absolute(expand(text, &self.home()))
     }

@@ -1,4 +1,4 @@
-//! The settings of our own, in `failover.json5` beside the other program's configuration.
+//! `failover.json5`: the settings that OpenClaw does not have, in a file beside its configuration.
 
 mod deadlines;
 mod history;
@@ -32,8 +32,8 @@ pub struct FailoverConfig {
     pub allow_format_retry: bool,
     /// What a `provider/model` in the request body means (A9).
     pub body_model_policy: BodyModelPolicy,
-    /// Whether `/model`, `/new`, `/reset` and `/status` are answered here when they are all a session's last message
-    /// says.
+    /// Whether `/model`, `/new`, `/reset` and `/status` are answered by the gateway when they are the whole last message
+    /// of a session.
     pub commands: CommandSetting,
     /// Providers that manage their own limits: none of their models cools down (D8).
     pub cooldown_bypass: Vec<ProviderId>,
@@ -50,11 +50,11 @@ pub struct FailoverConfig {
     pub logins: LoginConfigs,
     /// The most calls of one run (A8); none for no limit.
     pub max_attempts: Option<NonZeroUsize>,
-    /// The most requests that are answered at the same time; further ones are asked to come back.
+    /// The most requests that are answered at the same time; further ones get an error with a time to retry.
     pub max_concurrent: NonZeroU32,
-    /// The most connections of clients that are open at the same time; further ones are asked to come back.
+    /// The most connections of clients that are open at the same time; further ones get an error with a time to retry.
     pub max_connections: NonZeroU32,
-    /// How people are told that another model answers (S-10).
+    /// How users learn that another model answers (S-10).
     pub notices: NoticeSetting,
     /// What becomes of a stream that breaks off.
     pub stream: StreamSettings,
@@ -86,14 +86,14 @@ pub enum BodyModelPolicy {
     Strict,
 }
 
-/// Whether commands are answered here.
+/// Whether the gateway answers commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandSetting {
-    /// They are messages like any other.
+    /// No: they go to the model like any other message.
     #[default]
     Off,
-    /// They are.
+    /// Yes.
     On,
 }
 
@@ -108,7 +108,7 @@ pub enum InlineWaitSetting {
     Last,
 }
 
-/// How people are told that another model answers (S-10).
+/// How users learn that another model answers (S-10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeSetting {
@@ -121,7 +121,7 @@ pub enum NoticeSetting {
 
 /// The longest stated wait that is waited out when nothing is set, in milliseconds (R2).
 const INLINE_WAIT_MS: u64 = 5_000;
-/// As many answers as one process streams without strain.
+/// The number of answers that one process streams without strain.
 const MAX_CONCURRENT: NonZeroU32 = NonZeroU32::MIN.saturating_add(2_047);
 /// Twice as many, since clients keep connections that they do not use.
 const MAX_CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4_095);

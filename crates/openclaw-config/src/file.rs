@@ -43,7 +43,7 @@ pub enum FileError {
         /// What the parser met or missed.
         what: String,
     },
-    /// Objects and lists stand in each other beyond what any configuration needs.
+    /// Objects and lists are nested deeper than any configuration needs.
     #[error(
         "{}:{line}:{column}: objects and lists are nested more than {MAX_DEPTH} deep; remove levels here, or name the \
          right file",
@@ -93,6 +93,9 @@ pub enum FileError {
 }
 
 /// The text of a file; `None` when there is no such file.
+///
+/// # Errors
+/// When it cannot be read, or is larger than 4 MiB.
 pub fn read(path: &Path) -> Result<Option<String>, FileError> {
     match std::fs::File::open(path).and_then(read_bounded) {
         Ok(Some(text)) => Ok(Some(text)),
@@ -107,19 +110,22 @@ pub fn read(path: &Path) -> Result<Option<String>, FileError> {
     }
 }
 
-/// Refuses a file that is not there although an argument or a variable names it: a typing error must not mean the defaults.
+/// Refuses a missing file that an argument or a variable names: a typing error must not mean the defaults.
 pub(crate) fn require(path: &Path, named_by: &'static str) -> Result<(), FileError> {
     match path.try_exists() {
         Ok(false) => Err(FileError::Missing {
             path: path.to_owned(),
             named_by,
         }),
-        // What cannot be looked at is told when it is read.
+        // A path that cannot be inspected is reported when the file is read.
         Ok(true) | Err(_) => Ok(()),
     }
 }
 
-/// The whole text as JSON, which proves that its syntax is right and that it can be read into types.
+/// The whole text as JSON, which proves its syntax and its limits.
+///
+/// # Errors
+/// When it is not one JSON5 object, or nested too deep.
 pub fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileError> {
     if let Some((line, column)) = too_deep(text) {
         return Err(FileError::TooDeep {
@@ -149,7 +155,7 @@ pub fn parse_root(path: &Path, text: &str) -> Result<serde_json::Value, FileErro
     })
 }
 
-/// `text`, whose syntax is right, as a `T`.
+/// `text`, whose syntax was checked, as a `T`.
 pub(crate) fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, FileError> {
     let mut deserializer = json5::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -167,7 +173,7 @@ pub(crate) fn parse_as<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T
     })
 }
 
-/// Line and column from 1; the end of the text when the parser names no place.
+/// Line and column from 1; the end of the text when the parser reports no position.
 fn position(error: &json5::Error, text: &str) -> (usize, usize) {
     let at = error
         .position()
@@ -175,7 +181,7 @@ fn position(error: &json5::Error, text: &str) -> (usize, usize) {
     (at.line + 1, at.column + 1)
 }
 
-/// What the parser's terse codes mean to a person.
+/// The parser's error codes in plain words.
 const EXPECTED: &[(json5::ErrorCode, &str)] = &[
     (json5::ErrorCode::ExpectedBool, "expected true or false"),
     (json5::ErrorCode::ExpectedIdentifier, "expected a key or `}`"),

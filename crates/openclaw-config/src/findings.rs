@@ -1,4 +1,4 @@
-//! What an operator is told about a configuration that can be read and still does not do what it seems to.
+//! Findings about a configuration that can be read and still does not do what it seems to: misspelt keys and includes.
 
 pub(crate) mod includes;
 pub(crate) mod typo_check;

@@ -5,11 +5,11 @@ use serde::Deserialize;
 
 use crate::environment::Environment;
 
-/// The `gateway` section, as far as it is read here.
+/// The keys of the `gateway` section that this crate reads.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, expecting = "an object such as { auth: { token: \"…\" } }")]
 pub struct GatewayConfig {
-    /// How clients show who they are.
+    /// How clients authenticate.
     pub auth: GatewayAuthConfig,
 }
 
@@ -19,19 +19,19 @@ pub struct GatewayConfig {
 pub struct GatewayAuthConfig {
     /// The token itself, or where it is.
     pub token: Option<ClientToken>,
-    /// What the other program's clients send instead of a token; here it is sent like one.
+    /// The password that OpenClaw's clients send; the gateway takes it as a bearer token.
     pub password: Option<ClientToken>,
-    /// Which of the two counts where both stand.
+    /// Which of the two counts when both are set.
     pub mode: GatewayAuthMode,
 }
 
-/// How the other program's clients show who they are (`gateway.auth.mode`).
+/// How OpenClaw's clients authenticate (`gateway.auth.mode`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GatewayAuthMode {
     /// By the password.
     Password,
-    /// By the token, or in a way that is unknown here and asks for the token all the same.
+    /// By the token; an unknown mode also requires the token.
     #[default]
     #[serde(other)]
     Token,
@@ -39,23 +39,23 @@ pub enum GatewayAuthMode {
 
 /// A token, or the variable that holds it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ClientToken(Written);
+pub struct ClientToken(TokenSource);
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
     expecting = "a token, \"${NAME}\" or { source: \"env\", id: \"NAME\" }"
 )]
-enum Written {
+enum TokenSource {
     /// As written; `${NAME}` stands for a variable.
     Text(SecretString),
     /// A pointer to a variable.
-    Variable(Pointer),
+    Variable(VariableRef),
 }
 
 /// A pointer to a variable.
 #[derive(Debug, Clone, Deserialize)]
-struct Pointer {
+struct VariableRef {
     source: Source,
     id: String,
 }
@@ -83,7 +83,7 @@ pub enum ClientTokenError {
         /// Its name.
         variable: String,
     },
-    /// A password is asked for, and there is none.
+    /// The mode requires a password, and none is set.
     #[error(
         "`gateway.auth.mode` is `password`, and there is none; set `gateway.auth.password`, or leave the mode out"
     )]
@@ -91,18 +91,18 @@ pub enum ClientTokenError {
 }
 
 impl GatewayAuthConfig {
-    /// What clients must send, read where it is.
+    /// The secret that clients must send, looked up where it is stored.
     ///
     /// # Errors
-    /// When something is asked for that there is not, so that no client is let in that should not be.
+    /// When the required secret is blank or missing: without this error, every client would have access.
     pub fn secret(&self, environment: &Environment) -> Result<Option<SecretString>, ClientTokenError> {
         let token = self.token.as_ref().map(|token| ("token", token));
         let password = self.password.as_ref().map(|password| ("password", password));
-        let asked = match self.mode {
+        let required = match self.mode {
             GatewayAuthMode::Password => Some(password.ok_or(ClientTokenError::NoPassword)?),
             GatewayAuthMode::Token => token.or(password),
         };
-        asked
+        required
             .map(|(member, secret)| secret.resolve(member, environment))
             .transpose()
     }
@@ -115,11 +115,11 @@ impl ClientToken {
         environment: &Environment,
     ) -> Result<SecretString, ClientTokenError> {
         let variable = match &self.0 {
-            Written::Variable(Pointer {
+            TokenSource::Variable(VariableRef {
                 source: Source::Env,
                 id,
             }) => id,
-            Written::Text(text) => {
+            TokenSource::Text(text) => {
                 let text = text.expose_secret().trim();
                 match text.strip_prefix("${").and_then(|text| text.strip_suffix('}')) {
                     Some(name) => name,
@@ -139,7 +139,7 @@ impl ClientToken {
     }
 }
 
-/// A variable's name for people; what could be none is not repeated.
+/// A variable's name for messages; a text that is no name may be a secret and is not repeated.
 fn variable_name(text: &str) -> String {
     let is_name = text
         .bytes()
@@ -152,7 +152,7 @@ fn variable_name(text: &str) -> String {
     name.to_owned()
 }
 
-/// Longer texts are no names of variables that people give.
+/// The longest text that counts as the name of a variable, in bytes.
 const LONGEST_NAME: usize = 64;
 
 #[cfg(test)]

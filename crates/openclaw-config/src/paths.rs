@@ -11,7 +11,7 @@ use crate::environment::Environment;
 pub const CREDENTIALS_FILE: &str = "openclaw-agent.sqlite";
 /// The file of an agent's sessions, in their folder.
 pub const SESSIONS_FILE: &str = "openclaw-sessions.sqlite";
-/// The sessions of the other program, in the same folder.
+/// The sessions of OpenClaw, in the same folder.
 pub const SESSIONS_JSON: &str = "sessions.json";
 
 /// The folder that holds one folder per agent.

@@ -19,28 +19,28 @@ pub struct ExposedFile {
     path: PathBuf,
     /// Its permissions.
     mode: u32,
-    /// Those it should have.
-    wanted: u32,
+    /// The permissions that it should have.
+    required: u32,
     holds: &'static str,
 }
 
 impl ExposedFile {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether it is a folder, whose files may be closed by themselves.
     pub fn is_folder(&self) -> bool {
-        self.wanted == PRIVATE_FOLDER
+        self.required == PRIVATE_FOLDER
     }
 
-    /// What is wrong with it and what mends that, without its path.
+    /// The fault and its remedy, without the path.
     pub fn finding(&self) -> String {
         let path = self.path.display().to_string().replace('\'', r"'\''");
         format!(
             "holds {} and has mode {:04o}, so others on this machine may read it; run `chmod {:o} '{path}'`",
-            self.holds, self.mode, self.wanted
+            self.holds, self.mode, self.required
         )
     }
 }
@@ -51,9 +51,9 @@ impl fmt::Display for ExposedFile {
     }
 }
 
-/// What of these permissions lets others read or change.
+/// The permission bits that let other users read or change a file.
 const OTHERS: u32 = 0o066;
-/// What of a folder's permissions lets others through.
+/// The permission bits that let other users enter a folder.
 const THROUGH: u32 = 0o011;
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_FOLDER: u32 = 0o700;
@@ -68,9 +68,9 @@ const CREDENTIALS: &[&str] = &[
 /// Files of an agent's sessions.
 const SESSIONS: &[&str] = &[SESSIONS_FILE, "openclaw-sessions.sqlite-wal", SESSIONS_JSON];
 
-/// Everything of this installation that others may read and should not, folders before what is in them. A configuration
+/// Files of this installation that other users may read and should not, folders before their files. A configuration
 /// counts when it holds a secret itself and not only where one is kept; behind a folder that others cannot enter,
-/// nothing counts. `history_file` is where decisions are kept. Reads the configuration files once more.
+/// nothing counts. `history_file` is the file of run records. Reads the configuration files once more.
 pub fn permission_audit(
     config: &Config,
     environment: &Environment,
@@ -85,7 +85,7 @@ pub fn permission_audit(
         .chain([AgentId::main()])
         .collect();
     let mut found = Vec::new();
-    let mut audit = |path: PathBuf, wanted: u32, holds: &'static str| {
+    let mut audit = |path: PathBuf, required: u32, holds: &'static str| {
         let Some(mode) = mode(&path).filter(|mode| mode & OTHERS != 0) else {
             return;
         };
@@ -93,7 +93,7 @@ pub fn permission_audit(
             found.push(ExposedFile {
                 path,
                 mode,
-                wanted,
+                required,
                 holds,
             });
         }
@@ -124,14 +124,14 @@ pub fn permission_audit(
     found
 }
 
-/// Whether a configuration file holds a secret itself. One that cannot be read is told elsewhere.
+/// Whether a configuration file holds a secret itself. A file that cannot be read is reported when it is loaded.
 fn holds_secret(path: &Path) -> bool {
     let text = file::read(path).ok().flatten();
     let root = text.and_then(|text| file::parse_root(path, &text).ok());
     root.is_some_and(|root| literals::holds_one(&root))
 }
 
-/// Whether others can get as far as `path`: through every folder above it.
+/// Whether other users can enter every folder above `path`.
 fn is_reachable(path: &Path) -> bool {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real.ancestors()
@@ -139,14 +139,14 @@ fn is_reachable(path: &Path) -> bool {
         .all(|folder| mode(folder).is_none_or(|mode| mode & THROUGH != 0))
 }
 
-/// The permissions of what is there.
+/// The permission bits of a file; none when there is no such file.
 #[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
     let metadata = std::fs::metadata(path).ok()?;
     Some(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777)
 }
 
-/// Elsewhere permissions are access lists, which are not read here.
+/// On other systems permissions are access lists, which this audit does not read.
 #[cfg(not(unix))]
 fn mode(_path: &Path) -> Option<u32> {
     None

@@ -1,4 +1,4 @@
-//! Where the pointers of secrets lead (`secrets` of the configuration): files, and commands that print a secret.
+//! `secrets`: the files and commands that pointers to secrets name.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -12,13 +12,13 @@ use serde::Deserialize;
     expecting = "an object such as { providers: { vault: { source: \"file\", path: \"~/secrets.json\" } } }"
 )]
 pub struct SecretsConfig {
-    /// The place that is meant where a pointer names none, by kind.
+    /// The alias for pointers that name none, by kind.
     pub defaults: SecretDefaults,
-    /// The places, by alias.
+    /// The files and commands, by alias.
     pub providers: BTreeMap<String, SecretProvider>,
 }
 
-/// Which alias is meant where a pointer names none.
+/// The alias for pointers that name none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, expecting = "an object such as { file: \"vault\" }")]
 pub struct SecretDefaults {
@@ -28,7 +28,7 @@ pub struct SecretDefaults {
     pub file: Option<String>,
 }
 
-/// One place.
+/// One source of secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(
     tag = "source",
@@ -42,7 +42,7 @@ pub enum SecretProvider {
     Exec(CommandConfig),
     /// A file.
     File(FileConfig),
-    /// A kind that only the other program knows.
+    /// A kind that only OpenClaw knows.
     #[serde(other)]
     Other,
 }

@@ -82,6 +82,15 @@ impl CooldownConfig {
         own.map_or(self.billing_backoff, |(_, wait)| *wait)
     }
 
+    /// Every first billing wait: the common one (`None`), and those of single providers, in the order written.
+    pub fn billing_backoffs(&self) -> impl Iterator<Item = (Option<&ProviderId>, Duration)> {
+        let own = self
+            .billing_backoff_by_provider
+            .iter()
+            .map(|(provider, wait)| (Some(provider), *wait));
+        std::iter::once((None, self.billing_backoff)).chain(own)
+    }
+
     /// The longest billing wait, `billingMaxHours`.
     pub fn billing_max(&self) -> Duration {
         self.billing_max

@@ -1,7 +1,7 @@
 //! The outcome of an attempt, as input of the usage state: a failure or a success.
 
 use jiff::Timestamp;
-use openclaw_classify::{Reason, ResetHint, Scope};
+use openclaw_classify::{Reason, ResetHint, Scope, Verdict};
 use openclaw_ids::{ModelId, ProviderId};
 
 /// One failed attempt that concerns a profile.
@@ -26,6 +26,9 @@ pub struct FailureEvent {
 pub enum MarkScope {
     /// This model of the profile.
     Model,
+    /// This model of the profile alone, also for reasons that otherwise concern all of them: the provider tied the
+    /// refusal to the model.
+    OneModel,
     /// The whole profile: the signal is account-wide.
     Profile,
 }
@@ -38,6 +41,15 @@ impl MarkScope {
             Scope::Profile => Some(Self::Profile),
             Scope::Endpoint | Scope::None => None,
         }
+    }
+
+    /// What a verdict marks: a bill or login that is refused for one model leaves the others of the profile alone.
+    pub fn of_verdict(verdict: &Verdict) -> Option<Self> {
+        let scope = Self::of(verdict.scope)?;
+        Some(match (verdict.reason, scope) {
+            (Reason::Auth | Reason::AuthPermanent | Reason::Billing, Self::Model) => Self::OneModel,
+            _ => scope,
+        })
     }
 }
 

@@ -9,7 +9,7 @@ const SHORT: [Duration; 3] = [
     Duration::from_mins(5),
 ];
 
-/// No long wait starts below this, whatever is configured (cooldown.md 3.2).
+/// No long wait is below this, whatever base or cap is configured (cooldown.md 3.2).
 const LONG_MINIMUM: Duration = Duration::from_mins(1);
 
 /// Doublings beyond this one change nothing (cooldown.md 3.2).
@@ -22,11 +22,12 @@ pub(crate) fn short_wait(step: u32) -> Duration {
 }
 
 /// The wait of step `step` (counted from 1; 0 is taken as 1) of a window that doubles: `base · 2^(step-1)`, at
-/// most `cap`. A base below one minute counts as one minute, a cap below the base as the base (cooldown.md 3.2).
+/// most `cap`. Either below one minute counts as one minute (cooldown.md 3.2). The cap holds on every step, also where
+/// it is below the base (F-5).
 pub(crate) fn long_wait(step: u32, base: Duration, cap: Duration) -> Duration {
     let base = base.max(LONG_MINIMUM);
     let doublings = step.saturating_sub(1).min(LAST_DOUBLING);
-    base.saturating_mul(1 << doublings).min(cap.max(base))
+    base.saturating_mul(1 << doublings).min(cap.max(LONG_MINIMUM))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The stores and runner of each agent, opened when the agent is first asked for.
+//! The stores and runner of each agent, opened by the first request to the agent.
 
 mod circuit_breaker;
 mod circuit_breaker_store;
@@ -37,25 +37,25 @@ pub(crate) type AgentRunner = Runner<SystemClock, AgentAuthStore, Sessions>;
 
 /// One agent's stores and runner.
 pub(crate) struct Agent {
-    /// Runs its requests, under whichever policy each began.
+    /// Runs its requests, each under the policy with which it began.
     runner: AgentRunner,
     /// Its credentials and their state.
     pub(crate) usage: Arc<AgentAuthStore>,
     /// Its sessions.
     pub(crate) sessions: Arc<Sessions>,
-    /// Looks at its pointers again from time to time.
+    /// Limits how often the pointers of its profiles are followed again.
     debounce: Debounce,
 }
 
 impl Agent {
-    /// Runs requests under `policy`. What was learned from other requests is shared.
+    /// A runner under `policy` that shares the stores and the observations of earlier requests.
     pub(crate) fn runner(&self, policy: &Arc<RunPolicy>) -> AgentRunner {
         self.runner.clone().with_policy(Arc::clone(policy))
     }
 
-    /// Looks where the pointers of its profiles lead now, in the background: a file may hold another key by now, and a
-    /// resting profile is not asked for it.
-    fn look_again(&self, sources: &SecretSources) {
+    /// Follows the pointers of its profiles again, in the background: a file may hold another key by now, and a profile
+    /// that is in cooldown is not resolved by requests.
+    fn refresh_pointers(&self, sources: &SecretSources) {
         for store in [Some(self.usage.agent()), self.usage.main()]
             .into_iter()
             .flatten()
@@ -66,7 +66,7 @@ impl Agent {
     }
 }
 
-/// What the configuration says of agents; another one may take its place.
+/// The part of the configuration that concerns agents; a reload replaces it.
 pub(crate) struct AgentSettings {
     /// Configured directories of agents that have one of their own (L11).
     pub(crate) agent_dirs: HashMap<AgentId, PathBuf>,
@@ -74,21 +74,21 @@ pub(crate) struct AgentSettings {
     pub(crate) ambient: Vec<AmbientProfile>,
     /// Settings of runs.
     pub(crate) policy: Arc<RunPolicy>,
-    /// Where pointers to secrets lead.
+    /// Resolves pointers to secrets.
     pub(crate) sources: SecretSources,
 }
 
 /// What every agent shares for as long as the process runs.
-pub(crate) struct Shared {
+pub(crate) struct AgentContext {
     /// The state directory.
     pub(crate) state_dir: PathBuf,
-    /// The logins of the first versions.
+    /// The logins of the first versions of OpenClaw.
     pub(crate) legacy: LegacyLogins,
-    /// Watches what happens in runs.
+    /// Observes runs.
     pub(crate) telemetry: Arc<Telemetry>,
 }
 
-/// An agent's state cannot be used.
+/// The state of an agent cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
@@ -129,17 +129,17 @@ pub enum AgentError {
 
 /// All agents, each opened once.
 pub(crate) struct Agents {
-    shared: Arc<Shared>,
-    /// Held for reading while an agent is opened, so that none is opened under settings that were replaced.
+    shared: Arc<AgentContext>,
+    /// Locked for reading while an agent is opened, so that no agent is opened under settings that were replaced.
     settings: RwLock<Arc<AgentSettings>>,
-    /// What the others inherit from; opened with the first of them.
+    /// The store that other agents inherit from; opened with the first agent.
     main: OnceCell<Arc<CircuitBreakerStore>>,
     opened: Mutex<HashMap<AgentId, Arc<OnceCell<Arc<Agent>>>>>,
 }
 
 impl Agents {
-    /// Opens nothing yet.
-    pub(crate) fn new(shared: Shared, settings: AgentSettings) -> Self {
+    /// A set of agents of which none is open.
+    pub(crate) fn new(shared: AgentContext, settings: AgentSettings) -> Self {
         Self {
             shared: Arc::new(shared),
             settings: RwLock::new(Arc::new(settings)),
@@ -148,9 +148,9 @@ impl Agents {
         }
     }
 
-    /// The agent with all of its state, so that damage is found at once. A disk that is full or may only be read is told
-    /// and no reason to refuse: what it holds can be used. `directory` is the one of its own that is configured for it,
-    /// perhaps by settings that are not applied yet; it is looked at there then, and opened anew by the next request.
+    /// The agent with all of its state, so that damage is found at once. A full or read-only disk is a warning and no
+    /// error: the state on it can be used. `directory` is the configured directory of the agent, perhaps by settings that
+    /// are not applied yet; then the agent is opened there for this check alone, and again by the next request.
     pub(crate) async fn prepare(
         &self,
         agent: &AgentId,
@@ -183,22 +183,22 @@ impl Agents {
     /// The agent, opened when this is the first time. Its sessions are opened by the first request that has one, and a
     /// request can do without them. A failure is not remembered, so that a repaired file is used by the next request.
     pub(crate) async fn get(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
-        if let Some(opened) = self.opened_already(agent).await {
-            // Whoever replaces the settings looks, too.
+        if let Some(opened) = self.already_open(agent).await {
+            // A reload that holds the lock follows the pointers as well.
             if opened.debounce.is_due()
                 && let Ok(settings) = self.settings.try_read()
             {
-                opened.look_again(&settings.sources);
+                opened.refresh_pointers(&settings.sources);
             }
             return Ok(opened);
         }
-        // Once for each agent.
+        // Boxed, because this path is taken once for each agent.
         Box::pin(self.open(agent)).await
     }
 
     async fn open(&self, agent: &AgentId) -> Result<Arc<Agent>, AgentError> {
         let settings = self.settings.read().await;
-        // Taken again: other settings may have taken an agent's place away.
+        // Fetched under the lock: a reload may have removed the cell of a moved agent.
         let cell = self.cell(agent).await;
         let directory = settings.agent_dirs.get(agent).cloned();
         let opened = cell.get_or_try_init(|| self.open_at(&settings, agent, directory));
@@ -230,7 +230,7 @@ impl Agents {
         .await
     }
 
-    async fn opened_already(&self, agent: &AgentId) -> Option<Arc<Agent>> {
+    async fn already_open(&self, agent: &AgentId) -> Option<Arc<Agent>> {
         self.opened.lock().await.get(agent)?.get().cloned()
     }
 
@@ -238,20 +238,20 @@ impl Agents {
         Arc::clone(self.opened.lock().await.entry(agent.clone()).or_default())
     }
 
-    /// Uses other settings from now on, also for the agents that are open: their state stays, and a credential that
-    /// became another one starts clean (D9). An agent that moved to another directory is opened there when it is asked
-    /// for next; requests in flight finish where they began.
+    /// Uses other settings from now on, also for open agents: their state stays, and a credential with another secret
+    /// starts clean (D9). An agent that moved to another directory is opened there by its next request; requests in
+    /// flight finish where they began.
     pub(crate) async fn apply(&self, settings: AgentSettings) {
         let sources = settings.sources.clone();
         // Commands may take seconds, and requests must not wait for them.
         for store in self.replace(settings).await {
             let sources = sources.clone();
-            // Only a process that ends interrupts it.
+            // Only the end of the process interrupts it.
             let _ = tokio::task::spawn_blocking(move || follow_pointers(&sources, &store)).await;
         }
     }
 
-    /// Puts other settings in the place of the present ones, and returns the stores that are open.
+    /// Replaces the settings, and returns the stores that are open.
     async fn replace(&self, settings: AgentSettings) -> Vec<Arc<CircuitBreakerStore>> {
         let mut current = self.settings.write().await;
         let moved = |agent: &AgentId| settings.agent_dirs.get(agent) != current.agent_dirs.get(agent);
@@ -272,7 +272,7 @@ impl Agents {
     }
 }
 
-/// Opens something where that may take its time.
+/// Opens a store on a thread that may block.
 async fn blocking<T: Send + 'static>(
     agent: AgentId,
     open: impl FnOnce() -> Result<T, AgentError> + Send + 'static,
@@ -281,7 +281,7 @@ async fn blocking<T: Send + 'static>(
     opened.map_err(|_| AgentError::Stopped { agent })?.map(Arc::new)
 }
 
-impl Shared {
+impl AgentContext {
     /// The directory of the agent that others inherit from; no setting moves it (L13).
     fn main_dir(&self) -> PathBuf {
         openclaw_config::inherited_credentials_folder(&self.state_dir)
@@ -292,8 +292,8 @@ impl Shared {
     }
 }
 
-/// Looks where the pointers of profiles lead now. What gives another key than at the last look holds another key, which
-/// is free (D9).
+/// Resolves the pointers of all profiles. A pointer that yields another key than before is another credential, which
+/// is not in cooldown (D9).
 fn follow_pointers(sources: &SecretSources, store: &SqliteAuthStore) {
     let snapshot = store.snapshot();
     let found = sources.with(|places| snapshot.pointer_fingerprints(places));
@@ -325,7 +325,7 @@ fn open_auth(
 }
 
 fn open(
-    shared: &Shared,
+    shared: &AgentContext,
     settings: &AgentSettings,
     agent: &AgentId,
     directory: Option<PathBuf>,

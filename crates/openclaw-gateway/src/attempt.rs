@@ -17,8 +17,8 @@ use openclaw_wire::{RequestBody, WireFormat};
 use tokio::time::Instant;
 
 use crate::agents::{AgentAuthStore, has_unstored_legacy};
-use crate::credentials::{Credentials, Proof, before_request};
-use crate::logins::{Checked, UsageChecks};
+use crate::credentials::{Credentials, ResolvedCredential, before_request};
+use crate::logins::{UsageCheck, UsageChecks};
 use crate::providers::attempt_deadlines;
 use crate::providers::{Endpoints, UnusableSecret, known, secret_kind};
 use crate::telemetry::Stopwatch;
@@ -41,9 +41,9 @@ pub(crate) struct ProviderAttempt<'a> {
     pub(crate) body: &'a RequestBody,
     /// Names the request in the log.
     pub(crate) request_id: &'a str,
-    /// Takes the time that calls took.
+    /// Adds up the time that calls take.
     pub(crate) spent: Arc<Stopwatch>,
-    /// What the one call met that was made once more at once; none when no call was.
+    /// The failure after which a call was repeated at once; none when no call was.
     pub(crate) repeated: OnceLock<&'static str>,
     /// The repaired request, and the candidate that gets it.
     pub(crate) repaired: Mutex<Option<(ModelRef, RequestBody)>>,
@@ -53,8 +53,8 @@ impl Attempt for ProviderAttempt<'_> {
     type Output = Answer;
 
     async fn attempt(&self, call: AttemptCall) -> Result<Answer, Failure> {
-        // A run holds it in place, and everything around a run holds the run.
-        Box::pin(self.make(call)).await
+        // Boxed, because the future of a run contains it, and every future around a run contains the run.
+        Box::pin(self.perform(call)).await
     }
 
     fn repair_format(&self, call: &AttemptCall, failure: &Failure) -> Repair {
@@ -75,7 +75,7 @@ impl Attempt for ProviderAttempt<'_> {
 }
 
 impl ProviderAttempt<'_> {
-    async fn make(&self, call: AttemptCall) -> Result<Answer, Failure> {
+    async fn perform(&self, call: AttemptCall) -> Result<Answer, Failure> {
         let provider = call.candidate.provider();
         let started_at = SystemClock.now();
         if self.endpoints.get(provider).is_none() {
@@ -84,45 +84,45 @@ impl ProviderAttempt<'_> {
         let Some(profile) = &call.profile else {
             return Err(self.no_credential(provider).await);
         };
-        let proof = self
+        let credential = self
             .credentials
-            .proof(self.usage, self.auth, provider, profile)
+            .resolve(self.usage, self.auth, provider, profile)
             .await?;
         // Removed by a login in another process since the run chose it.
-        let Some(proof) = proof else {
+        let Some(credential) = credential else {
             return Err(self.no_credential(provider).await);
         };
-        let failure = match self.send(&call, &proof).await {
+        let failure = match self.send(&call, &credential).await {
             Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
-        let Some(login) = proof.login() else {
+        let Some(login) = credential.login() else {
             if failure.status == Some(401) {
-                self.credentials.refused(&proof);
+                self.credentials.refused(&credential);
             }
             return Err(failure);
         };
-        // A token can end before its time; it is replaced once.
+        // A token can be revoked before its end; it is replaced once.
         if failure.status == Some(401) {
             let logins = &self.credentials.logins;
             let other = logins
                 .after_refusal(self.usage, self.auth, profile, login)
                 .await?;
             return match other {
-                Some(other) => self.send(&call, &Proof::of_login(other)).await,
+                Some(other) => self.send(&call, &ResolvedCredential::of_login(other)).await,
                 None => Err(failure),
             };
         }
-        self.look_into(&call, profile, login, &failure, started_at);
+        self.check_usage(&call, profile, login, &failure, started_at);
         Err(failure)
     }
 
-    async fn send(&self, call: &AttemptCall, proof: &Proof) -> Result<Answer, Failure> {
+    async fn send(&self, call: &AttemptCall, credential: &ResolvedCredential) -> Result<Answer, Failure> {
         let provider = call.candidate.provider();
-        let Some(endpoint) = self.endpoints.of(provider, &proof.credential) else {
+        let Some(endpoint) = self.endpoints.of(provider, &credential.credential) else {
             return Err(unknown_provider(provider));
         };
-        let endpoint = match self.endpoints.logins().account_header(&proof.credential) {
+        let endpoint = match self.endpoints.logins().account_header(&credential.credential) {
             Some((name, value)) => endpoint.clone().with_header(name, value),
             None => endpoint.clone(),
         };
@@ -134,26 +134,26 @@ impl ProviderAttempt<'_> {
             own.map(|(_, body)| body.clone())
         };
         let out = Call {
-            kind: secret_kind(&endpoint, &proof.credential),
+            kind: secret_kind(&endpoint, &credential.credential),
             endpoint: &endpoint,
             model: call.candidate.model().as_str(),
-            secret: proof.secret.as_ref(),
+            secret: credential.secret.as_ref(),
             wire: self.wire,
             headers: self.headers,
             body: repaired.as_ref().unwrap_or(self.body),
             deadlines: attempt_deadlines(&self.failover.deadlines, &call.candidate, endpoint.answer_limit()),
         };
         let started = Instant::now();
-        let made = match self.made(&out).await {
-            Err(failure) if self.may_repeat(call, &failure) => self.made(&out).await,
+        let made = match self.call_once(&out).await {
+            Err(failure) if self.may_repeat(call, &failure) => self.call_once(&out).await,
             outcome => outcome,
         };
         self.spent.add_since(started);
         made
     }
 
-    /// One call, with a stream as the settings want it.
-    async fn made(&self, out: &Call<'_>) -> Result<Answer, Failure> {
+    /// One call, whose stream is buffered or remembered as the settings say.
+    async fn call_once(&self, out: &Call<'_>) -> Result<Answer, Failure> {
         let mut live = match self.upstream.attempt(out).await? {
             Answer::Live(live) => live,
             whole @ Answer::Whole(_) => return Ok(whole),
@@ -166,8 +166,8 @@ impl ProviderAttempt<'_> {
         Ok(Answer::Live(live))
     }
 
-    /// Whether the call is made once more at once, which is noted: once per request, for what looks like chance, when
-    /// no other model could answer instead, and never to find out whether something works again.
+    /// Whether the call is repeated at once, which is recorded: once per request, after a transient failure, when no other
+    /// model could answer instead, and never for a probe.
     fn may_repeat(&self, call: &AttemptCall, failure: &Failure) -> bool {
         if !call.is_final_fallback_attempt || call.is_probe || !is_transient(failure) {
             return false;
@@ -192,8 +192,8 @@ impl ProviderAttempt<'_> {
         first
     }
 
-    /// Finds out what a failure of a login says about its account's limits, unless the failure says it already.
-    fn look_into(
+    /// Asks the account of a login about its limits after a failure, unless the failure states them.
+    fn check_usage(
         &self,
         call: &AttemptCall,
         profile: &ProfileId,
@@ -208,11 +208,12 @@ impl ProviderAttempt<'_> {
         let Some(verdict) = classify(failure, now) else {
             return;
         };
-        let is_told = verdict.scope == Scope::Profile && verdict.hint.is_some_and(|hint| hint.credible);
-        if is_told && verdict.reason == Reason::RateLimit {
+        let has_stated_end =
+            verdict.scope == Scope::Profile && verdict.hint.is_some_and(|hint| hint.credible);
+        if has_stated_end && verdict.reason == Reason::RateLimit {
             return;
         }
-        let checked = Checked {
+        let check = UsageCheck {
             profile: profile.clone(),
             login: login.clone(),
             event: FailureEvent {
@@ -226,8 +227,8 @@ impl ProviderAttempt<'_> {
         };
         let checks = &self.credentials.checks;
         match failure.body.as_deref() {
-            Some(body) if UsageChecks::read_off(body, self.usage, &checked, now) => {}
-            Some(_) | None => checks.explain(self.upstream, url.as_url(), self.usage, checked),
+            Some(body) if UsageChecks::read_off(body, self.usage, &check, now) => {}
+            Some(_) | None => checks.explain(self.upstream, url.as_url(), self.usage, check),
         }
     }
 
@@ -239,10 +240,14 @@ impl ProviderAttempt<'_> {
             return before_request(provider, "invalid_api_key", message);
         }
         let snapshot = self.usage.snapshot();
-        let unfit = |credential: &&Credential| {
+        let incompatible = |credential: &&Credential| {
             credential.provider() == provider && !self.endpoints.serves(provider, credential, self.wire)
         };
-        if snapshot.profiles.values().any(|credential| unfit(&credential)) {
+        if snapshot
+            .profiles
+            .values()
+            .any(|credential| incompatible(&credential))
+        {
             let format = self.wire.name();
             let message = format!(
                 "`{provider}` has no credential that is good for {format}; add one, or use another format"
@@ -266,7 +271,7 @@ impl ProviderAttempt<'_> {
     }
 }
 
-/// A provider of the chain that nobody told us how to reach: the model is not to be had here.
+/// The failure for a provider of the chain that has no endpoint.
 fn unknown_provider(provider: &ProviderId) -> Failure {
     let message = format!(
         "provider `{provider}` has no endpoint; set models.providers.{provider}.baseUrl, or correct the model's name"

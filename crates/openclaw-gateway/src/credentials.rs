@@ -1,4 +1,4 @@
-//! What an attempt proves itself with: a key, a followed pointer, or a login that is fresh.
+//! Resolves the credential of an attempt: a key, a pointer that is followed, or a login that is refreshed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,26 +17,26 @@ use crate::agents::AgentAuthStore;
 use crate::logins::{Logins, UsageChecks};
 use crate::providers::{LoginEndpoints, SecretSources, pointer};
 
-/// Where the credentials of all attempts come from.
+/// Resolves the credentials of all attempts.
 #[derive(Clone)]
 pub(crate) struct Credentials {
-    /// Where pointers lead.
+    /// Resolves pointers to secrets.
     pub(crate) sources: SecretSources,
     /// Keeps logins fresh.
     pub(crate) logins: Logins,
-    /// Asks accounts about their limits.
+    /// Requests the limits of accounts.
     pub(crate) checks: UsageChecks,
 }
 
-/// What one attempt sends.
-pub(crate) struct Proof {
+/// The credential of one attempt, with the secret to send.
+pub(crate) struct ResolvedCredential {
     /// The credential as stored.
     pub(crate) credential: Credential,
     /// The key or token; none for providers that need none.
     pub(crate) secret: Option<SecretString>,
 }
 
-impl Proof {
+impl ResolvedCredential {
     /// The login, where it is one.
     pub(crate) fn login(&self) -> Option<&Oauth> {
         match &self.credential {
@@ -73,30 +73,30 @@ impl Credentials {
         }
     }
 
-    /// The proof that a profile gives for calls to `provider`; `None` when there is no such profile any more.
+    /// The credential of a profile for calls to `provider`; `None` when the profile is gone.
     ///
     /// # Errors
     /// A failure of the credential that says what to do about it.
-    pub(crate) async fn proof(
+    pub(crate) async fn resolve(
         &self,
         store: &Arc<AgentAuthStore>,
         auth: &AuthConfig,
         provider: &ProviderId,
         profile: &ProfileId,
-    ) -> Result<Option<Proof>, Failure> {
+    ) -> Result<Option<ResolvedCredential>, Failure> {
         let snapshot = store.snapshot();
         let Some(credential) = snapshot.credential(profile) else {
             return Ok(None);
         };
         if let Credential::Oauth(_) = credential {
-            // A login that is a pointer is refused before anything is sent anywhere.
+            // A login that is a pointer is refused before any request is sent.
             let checked = self
                 .sources
                 .with(|places| profile_secret(&snapshot, auth, profile, places));
             checked.map_err(|error| unresolved(provider, &error))?;
             let login = self.logins.ready(store, auth, profile).await?;
             return match login {
-                Some(login) => Ok(Some(Proof::of_login(login))),
+                Some(login) => Ok(Some(ResolvedCredential::of_login(login))),
                 None => Err(not_refreshable(provider)),
             };
         }
@@ -108,7 +108,7 @@ impl Credentials {
                     move || sources.with(|places| profile_secret(&snapshot, &auth, &profile, places));
                 match tokio::task::spawn_blocking(follow).await {
                     Ok(secret) => secret,
-                    // It neither panics nor is it cancelled, unless the process ends.
+                    // The task neither panics nor is cancelled, unless the process ends.
                     Err(_) => return Err(stopped(provider)),
                 }
             }
@@ -120,21 +120,21 @@ impl Credentials {
         if let (Some(_), Some(secret)) = (pointer(credential), &secret) {
             note_secret(store, &snapshot, profile, secret);
         }
-        Ok(Some(Proof {
+        Ok(Some(ResolvedCredential {
             credential: credential.clone(),
             secret,
         }))
     }
 
-    /// A provider has refused what a profile's pointer led to: it is looked up again next time.
-    pub(crate) fn refused(&self, proof: &Proof) {
-        if let Some(pointer) = pointer(&proof.credential) {
+    /// A provider has refused the secret of a pointer: the pointer is followed again next time.
+    pub(crate) fn refused(&self, refused: &ResolvedCredential) {
+        if let Some(pointer) = pointer(&refused.credential) {
             self.sources.forget(&pointer);
         }
     }
 }
 
-/// Tells the store when a pointer leads to another secret than before, which starts clean (D9).
+/// Records in the store that a pointer yields another secret than before, which starts clean (D9).
 fn note_secret(store: &AgentAuthStore, snapshot: &AuthSnapshot, profile: &ProfileId, secret: &SecretString) {
     let found = fingerprint(secret);
     if found.is_none() || snapshot.resolved.get(profile) == found.as_ref() {
@@ -152,14 +152,14 @@ fn note_secret(store: &AgentAuthStore, snapshot: &AuthSnapshot, profile: &Profil
     }
 }
 
-/// What identifies a secret, as the store sees an inline key.
+/// The fingerprint of a secret, as the store computes it for an inline key.
 fn fingerprint(secret: &SecretString) -> Option<String> {
     let any = ProviderId::try_new("any").ok()?;
     Credential::api_key(any, Secret::from(secret.clone())).fingerprint()
 }
 
 fn unresolved(provider: &ProviderId, error: &SecretError) -> Failure {
-    // The failure goes to the client, who is not told where secrets are kept (Z2); the operator is.
+    // The failure goes to the client, which must not learn where secrets are kept (Z2); the log names the place.
     tracing::warn!(
         provider = provider.as_str(),
         error = error_chain::line(error),
@@ -169,7 +169,7 @@ fn unresolved(provider: &ProviderId, error: &SecretError) -> Failure {
     before_request(provider, "invalid_api_key", message)
 }
 
-/// What is the matter with a pointer, without the place it points to.
+/// The fault of a pointer, without the place it points to.
 fn for_clients(error: &SecretError) -> String {
     match error {
         SecretError::Missing { .. } => {
@@ -183,7 +183,7 @@ fn for_clients(error: &SecretError) -> String {
     }
 }
 
-/// O10: nobody knows how to refresh it, which is no fault of its own.
+/// The failure of a login whose provider has no token endpoint (O10).
 fn not_refreshable(provider: &ProviderId) -> Failure {
     let message = format!(
         "no credentials found: the login for `{provider}` has ended and cannot be refreshed; log in again, or set \

@@ -1,5 +1,8 @@
 //! A gateway, put together from its configuration and the machine it runs on.
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod router;
 
 use std::path::PathBuf;
@@ -13,7 +16,7 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::{Clock, RunObserver, SystemClock};
 use openclaw_upstream::Upstream;
 
-use crate::agents::{Agents, LegacyLogins, Shared};
+use crate::agents::{AgentContext, Agents, LegacyLogins};
 use crate::http::GatewayService;
 use crate::state::{
     AuthThrottle, Draft, GatewayState, InFlight, Process, ReloadError, RequestIds, RetryCap, SetupError,
@@ -66,7 +69,7 @@ impl Gateway {
         let draft = Draft::try_new(config, &environment)?;
         // Opened when the rest turned out usable.
         let history = history_of(state_dir.clone(), keep.clone());
-        let shared = Shared {
+        let shared = AgentContext {
             legacy: LegacyLogins::of(&environment, &state_dir),
             state_dir: state_dir.clone(),
             telemetry: Arc::clone(&telemetry),

@@ -4,9 +4,6 @@ mod admin;
 pub mod agents;
 mod attempt;
 mod credentials;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing;
 mod gateway;
 mod http;
 mod logins;
@@ -17,6 +14,9 @@ pub mod state;
 pub mod telemetry;
 
 pub use agents::AgentError;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use gateway::fuzzing;
 pub use gateway::{Gateway, Setup, USER_AGENT, retention};
 pub use openclaw_upstream::EndpointError;
 pub use providers::ProviderError;

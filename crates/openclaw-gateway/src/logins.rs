@@ -1,4 +1,4 @@
-//! Logins: refreshed before they end, and asked about their limits after a failure.
+//! Refreshes OAuth logins before they end, and requests the limits of their accounts after a failure.
 
 mod claims;
 mod host;
@@ -26,16 +26,16 @@ use crate::providers::SecretSources;
 use host::ProcessHost;
 use token_endpoint::HttpTokenEndpoint;
 
-pub(crate) use usage_check::{Checked, UsageChecks};
+pub(crate) use usage_check::{UsageCheck, UsageChecks};
 
 /// How long a request waits for a refresh, which goes on without it afterwards.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The code of a login that only a person can renew.
+const REFRESH_WAIT: Duration = Duration::from_secs(30);
+/// The code of a login that only a new login by an operator can renew.
 const NEEDS_LOGIN: &str = "invalid_grant";
 /// The code of a login that could not be refreshed now.
 const NOT_REFRESHED: &str = "token_expired";
 
-/// What all agents of a process refresh their logins with.
+/// The refresher that all agents of a process share.
 #[derive(Clone)]
 pub(crate) struct Logins {
     refresher: Arc<Refresher<HttpTokenEndpoint, ProcessHost>>,
@@ -56,10 +56,10 @@ impl Logins {
     }
 
     /// The login to send for a stored profile, refreshed first where that is due (O1, O2); `None` when there is none,
-    /// or nobody knows how to refresh it (O10).
+    /// or its provider has no token endpoint (O10).
     ///
-    /// A refresh that has begun is brought to its end, also when the request that wanted it is gone: a provider that
-    /// gives each refresh token once would else have given it to nobody.
+    /// A refresh that has begun is completed, also when its request is gone: a provider that gives each refresh token once
+    /// would not give it again.
     ///
     /// # Errors
     /// A failure of the credential. A token that has not ended yet is used all the same.
@@ -80,7 +80,7 @@ impl Logins {
             return Ok(Some(stored));
         }
         let outcome = self.refreshed(store, config, id, Demand::Usable).await;
-        if lasts(&stored) && !matches!(&outcome, Ok(Some(_))) {
+        if is_still_valid(&stored) && !matches!(&outcome, Ok(Some(_))) {
             if let Err(error) = &outcome {
                 tracing::warn!(%error, "a login could not be refreshed ahead of its end; its token is used until then");
             }
@@ -93,7 +93,7 @@ impl Logins {
     /// nothing else to send, or not now.
     ///
     /// # Errors
-    /// The failure of a login that only a person can renew.
+    /// The failure of a login that only a new login by an operator can renew.
     pub(crate) async fn after_refusal(
         &self,
         store: &Arc<AgentAuthStore>,
@@ -120,41 +120,41 @@ impl Logins {
         config: &AuthConfig,
         id: &ProfileId,
         demand: Demand,
-    ) -> Result<Option<Oauth>, NotRefreshed> {
+    ) -> Result<Option<Oauth>, RefreshFailure> {
         let (refresher, store) = (Arc::clone(&self.refresher), Arc::clone(store));
         let (config, id) = (config.clone(), id.clone());
         let refreshing = tokio::spawn(async move { refresher.login(&*store, &config, &id, demand).await });
-        match tokio::time::timeout(PATIENCE, refreshing).await {
-            Ok(Ok(outcome)) => outcome.map_err(NotRefreshed::Refused),
-            // It neither panics nor is it cancelled, unless the process ends.
-            Ok(Err(_)) | Err(_) => Err(NotRefreshed::Slow),
+        match tokio::time::timeout(REFRESH_WAIT, refreshing).await {
+            Ok(Ok(outcome)) => outcome.map_err(RefreshFailure::Refused),
+            // The task neither panics nor is cancelled, unless the process ends.
+            Ok(Err(_)) | Err(_) => Err(RefreshFailure::TimedOut),
         }
     }
 }
 
 /// Why there is no fresh login.
 #[derive(Debug, thiserror::Error)]
-enum NotRefreshed {
-    /// Somebody said no.
+enum RefreshFailure {
+    /// The provider, the lock or the store refused.
     #[error(transparent)]
     Refused(RefreshError),
     /// It takes longer than a request waits.
-    #[error("the refresh takes longer than {} s; it goes on, try again in a moment", PATIENCE.as_secs())]
-    Slow,
+    #[error("the refresh takes longer than {} s; it goes on, try again in a moment", REFRESH_WAIT.as_secs())]
+    TimedOut,
 }
 
-impl NotRefreshed {
-    /// Whether nothing but a new login helps.
+impl RefreshFailure {
+    /// Whether only a new login helps.
     fn needs_login(&self) -> bool {
         match self {
             Self::Refused(error) => error.needs_login(),
-            Self::Slow => false,
+            Self::TimedOut => false,
         }
     }
 }
 
 /// Whether the access token may still be sent.
-fn lasts(login: &Oauth) -> bool {
+fn is_still_valid(login: &Oauth) -> bool {
     let ends_later = match login.expires {
         Some(Expiry::At(end)) => end > SystemClock.now().as_millisecond(),
         Some(Expiry::Invalid) | None => false,
@@ -162,7 +162,7 @@ fn lasts(login: &Oauth) -> bool {
     ends_later && login.access.as_ref().is_some_and(|access| !access.is_blank())
 }
 
-/// Why a new login could not be stored, and what to do about it.
+/// Reasons why a new login could not be stored, each with its remedy.
 const FULL: &str = "its disk is full; make room on it";
 const LOCKED: &str = "another program keeps its store locked; end that program";
 const UNWRITABLE: &str = "its state cannot be written; its log says why";
@@ -171,23 +171,23 @@ fn not_renewed(provider: &ProviderId, why: &str) -> String {
     format!("the login for {provider} has ended, and the gateway could not store a new one: {why}")
 }
 
-/// The failure of an attempt that has no token to send. What only a new login mends is the credential's end; all else
-/// may be over soon.
-fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
+/// The failure of an attempt that has no token to send. If only a new login helps, the credential is dead; every other
+/// fault may be temporary.
+fn failure(provider: &ProviderId, error: &RefreshFailure) -> Failure {
     let code = match error {
         _ if error.needs_login() => NEEDS_LOGIN,
-        NotRefreshed::Refused(RefreshError::Lock { .. } | RefreshError::Store(_)) => LOGIN_NOT_RENEWED,
-        NotRefreshed::Refused(_) | NotRefreshed::Slow => NOT_REFRESHED,
+        RefreshFailure::Refused(RefreshError::Lock { .. } | RefreshError::Store(_)) => LOGIN_NOT_RENEWED,
+        RefreshFailure::Refused(_) | RefreshFailure::TimedOut => NOT_REFRESHED,
     };
     let message = match error {
-        // Where the files of the gateway are is for its log.
-        NotRefreshed::Refused(error @ RefreshError::Lock { source, .. }) => {
+        // The paths of the gateway's files belong in its log alone.
+        RefreshFailure::Refused(error @ RefreshError::Lock { source, .. }) => {
             tracing::warn!(error = error_chain::line(error), "a login could not be renewed");
             let kind = source.downcast_ref::<io::Error>().map(io::Error::kind);
             let is_full = kind == Some(io::ErrorKind::StorageFull);
             not_renewed(provider, if is_full { FULL } else { UNWRITABLE })
         }
-        NotRefreshed::Refused(error @ RefreshError::Store(store)) => {
+        RefreshFailure::Refused(error @ RefreshError::Store(store)) => {
             tracing::warn!(error = error_chain::line(error), "a login could not be renewed");
             let why = match store {
                 StoreError::Busy { .. } => LOCKED,
@@ -196,13 +196,13 @@ fn failure(provider: &ProviderId, error: &NotRefreshed) -> Failure {
             };
             not_renewed(provider, why)
         }
-        NotRefreshed::Refused(RefreshError::Failed {
+        RefreshFailure::Refused(RefreshError::Failed {
             cause, reason: None, ..
         }) => {
             format!("OAuth token refresh failed for {provider}: {cause}. Try again in a moment")
         }
-        NotRefreshed::Refused(error) => error_chain::line(error),
-        NotRefreshed::Slow => format!("OAuth token refresh failed for {provider}: {error}"),
+        RefreshFailure::Refused(error) => error_chain::line(error),
+        RefreshFailure::TimedOut => format!("OAuth token refresh failed for {provider}: {error}"),
     };
     Failure {
         provider: Some(provider.clone()),

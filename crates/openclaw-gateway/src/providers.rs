@@ -16,7 +16,7 @@ pub use deadlines::attempt_deadlines;
 pub use endpoints::Endpoints;
 pub use endpoints::ProviderError;
 pub use endpoints::secret_kind;
-pub(crate) use logins::{LoginEndpoints, TokenPlace};
+pub(crate) use logins::{LoginEndpoints, OAuthConfig};
 pub use secrets::SecretSources;
 pub(crate) use secrets::{DanglingPointer, UnusableSecret, pointer, secret_text, unusable};
 

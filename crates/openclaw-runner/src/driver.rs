@@ -218,6 +218,7 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
                                 answers.accepted = Some(output);
                                 // First content cannot be taken back, and neither can the choice it stands for (S1).
                                 undo.rollback = None;
+                                self.note_good_login(session.as_deref(), &call.candidate);
                                 Event::Succeeded
                             }
                             Judgement::Rejected(rejection) => {

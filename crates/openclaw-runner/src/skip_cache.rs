@@ -98,6 +98,13 @@ impl SkipCache {
         self.sweep(now);
     }
 
+    /// `candidate` answered in `session`, so its login is good again (R-6, F-1).
+    pub fn forget(&mut self, session: &SessionId, candidate: &ModelRef) {
+        if let Some(markers) = self.sessions.get_mut(session) {
+            markers.remove(candidate);
+        }
+    }
+
     fn sweep(&mut self, now: Timestamp) {
         let age = self.swept_at.map(|at| now.duration_since(at).unsigned_abs());
         if age.is_some_and(|age| age < SWEEP) {

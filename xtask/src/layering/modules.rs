@@ -114,6 +114,19 @@ const MODULES: &[CrateModules] = &[
         ],
     },
     CrateModules {
+        package: "openclaw-gateway",
+        folder: "crates/openclaw-gateway/src",
+        order: &[
+            "providers", "server", "telemetry", "agents", "logins", "credentials", "attempt", "report", "state", "http",
+            "admin", "gateway",
+        ],
+    },
+    CrateModules {
+        package: "openclaw-cli",
+        folder: "crates/openclaw-cli/src",
+        order: &["demo", "file_limit", "outcome", "signals", "terminal", "files", "cli"],
+    },
+    CrateModules {
         package: "xtask-faultwall",
         folder: "xtask/faultwall/src",
         order: &["fault", "guide", "scripted", "wire", "request", "answer", "perform", "wall"],

@@ -2,7 +2,7 @@
 
 use openclaw_ids::{AgentId, ModelRef};
 
-use super::{Ask, List, When, row};
+use super::{Ask, List, Row, When, row};
 use crate::config::{ModelSetting, SettingForm, non_blank};
 use crate::resolver::Resolver;
 use crate::source::{
@@ -110,6 +110,39 @@ impl<'a> Situation<'a> {
     pub(super) fn session_primary(&self) -> ModelRef {
         let channel = self.channel.clone();
         channel.unwrap_or_else(|| self.resolver.agent_primary(self.agent))
+    }
+
+    /// The configured model that an automatic override stands in for, where the row `decides` uses such an override (F-4).
+    pub(super) fn replaced_primary(&self, decides: &Row) -> Option<ModelRef> {
+        if !self.uses_automatic_override(decides) {
+            return None;
+        }
+        let subagent = matches!(self.run, RunKind::Subagent).then(|| self.subagent_setting());
+        let subagent = subagent.flatten().map(|found| found.model);
+        Some(subagent.unwrap_or_else(|| self.session_primary()))
+    }
+
+    fn uses_automatic_override(&self, decides: &Row) -> bool {
+        let automatic = matches!(self.stored, StoredOverride::Auto(_));
+        match decides.list {
+            List::AsStored => {
+                let ordinary = self.as_ordinary_turn();
+                ordinary.uses_automatic_override(row(&ordinary))
+            }
+            List::Payload => false,
+            List::Agent
+            | List::AgentElseDefault
+            | List::AgentFallbacksElseDefault
+            | List::Configured
+            | List::Cron
+            | List::Nothing
+            | List::SubagentElseDefault
+            | List::SubagentModel => match decides.ask {
+                Ask::Stored => automatic,
+                Ask::CronSelection => automatic && matches!(self.cron_origin().0, CronOrigin::Stored),
+                Ask::AgentPrimary | Ask::ChannelModel | Ask::Named | Ask::SubagentModel => false,
+            },
+        }
     }
 
     pub(super) fn holds(&self, when: When) -> bool {

@@ -80,7 +80,9 @@ impl Case {
             facts = facts.with_channel_model(channel);
         }
         let selection = resolver.select(&facts);
-        let chain = resolver.chain(&selection.requested, selection.fallbacks.as_deref());
+        let chain = resolver.selected_chain(&selection.requested, &selection);
+        let explained = resolver.explain_selected_chain(&selection.requested, &selection);
+        assert_eq!(explained.into_models(), chain);
         (selection, chain)
     }
 }
@@ -95,7 +97,8 @@ fn check(case: &Case, source: S, list: Option<&[&str]>, chain: &str) {
     assert_eq!(selection.source, source, "{told}");
     assert_eq!(selection.fallbacks, list.map(owned), "{told}");
     assert_eq!(pairs(&candidates), chain, "{told}");
-    assert_eq!(selection.strict, list.is_some_and(<[&str]>::is_empty), "{told}");
+    let strict = list.is_some_and(<[&str]>::is_empty) && selection.last.is_none();
+    assert_eq!(selection.strict, strict, "{told}");
     assert!(selection.trace.len() >= 2, "{told}");
 }
 
@@ -215,7 +218,8 @@ fn rows_a_to_f_and_the_table_of_9_1() {
             &base().stored(auto("o/o")),
             S::AutoOverride,
             Some(with_auto),
-            &chain("o+o", Some(with_auto)),
+            // F-4: the configured primary follows the list.
+            &format!("{}; {primary}", chain("o+o", Some(with_auto))),
         );
         check(&base().stored(user("o/o")), S::UserOverride, Some(nothing), "o+o");
         check(

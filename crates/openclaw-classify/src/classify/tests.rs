@@ -1,5 +1,6 @@
 //! Tests of verdicts through the public functions.
 
+mod accounts;
 mod corpora;
 mod documentation;
 mod evidence;

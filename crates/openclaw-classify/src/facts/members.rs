@@ -36,6 +36,8 @@ enum MemberKind {
     Status,
     /// When a limit ends.
     Time,
+    /// The name of a whole class of problems; what else is said is more precise (RFC 9457).
+    Title,
     /// A quoted upstream error.
     Upstream,
 }
@@ -53,7 +55,7 @@ const MEMBERS: &[(MemberKind, &[&str])] = &[
     (MemberKind::Content, &["choices", "delta", "candidates", "content", "output", "completion", "embeddings"]),
     (MemberKind::Headers, &["headers", "responseheaders"]),
     (MemberKind::Message, &[
-        "message", "msg", "errormessage", "errormsg", "errmsg", "statusmsg", "statusmessage", "statustext", "errordescription", "title",
+        "message", "msg", "errormessage", "errormsg", "errmsg", "statusmsg", "statusmessage", "statustext", "errordescription",
         "reason", "localizedmessage", "reply", "err",
     ]),
     (MemberKind::Param, &["param"]),
@@ -64,6 +66,7 @@ const MEMBERS: &[(MemberKind, &[&str])] = &[
         "resetsat", "resetat", "resetsinseconds", "resetinseconds", "resetafterseconds", "resetseconds", "resetafter", "retrydelay", "retryafter",
         "retryafterseconds", "retryafterms", "resettime", "resetsafterseconds", "quotaresettimestamp", "quotaresetdelay", "resettimestamp",
     ]),
+    (MemberKind::Title, &["title"]),
     (MemberKind::Upstream, &["raw", "lastupstreamerror", "previouserrors", "upstream", "upstreamerror", "providererror", "lasterror"]),
 ];
 
@@ -108,8 +111,12 @@ fn read_object(
         .iter()
         .find_map(|(member, role)| exhausted(member, role.usage?));
     facts.allowed |= exhausted == Some(false) && known.iter().any(|(_, role)| role.is_telemetry);
+    let is_title = |role: &MemberRole| matches!(role.kind, Some((MemberKind::Title, _)));
+    // Titles last, so that the first message for people is the precise one.
+    let titles = known.iter().copied().filter(|(_, role)| is_title(role));
+    let others = known.iter().copied().filter(|(_, role)| !is_title(role));
     let mut used = false;
-    for (member, role) in known {
+    for (member, role) in others.chain(titles) {
         let Some((kind, key)) = role.kind else {
             continue;
         };
@@ -148,7 +155,7 @@ fn read_member(
             }));
         }
         (_, Json::Object(_) | Json::List(_)) => return read_nested(facts, origin, field, member, nesting),
-        (MemberKind::Message | MemberKind::Container, Json::Text(words)) => {
+        (MemberKind::Message | MemberKind::Container | MemberKind::Title, Json::Text(words)) => {
             if key == "reason" {
                 add_code(facts, origin, "reason", words);
             }
@@ -157,8 +164,10 @@ fn read_member(
         (MemberKind::Headers, Json::Text(_)) => return false,
         (MemberKind::Status, _) => {
             read_status(facts, origin, member);
-            if let Some(number) = scalar(member).filter(|_| key == "statuscode") {
-                add_code(facts, origin, "code", &number);
+            // A word instead of a number names the failure as a code does.
+            let is_word = matches!(member, Json::Text(text) if text.trim().parse::<u16>().is_err());
+            if let Some(name) = scalar(member).filter(|_| is_word || key == "statuscode") {
+                add_code(facts, origin, "code", &name);
             }
         }
         (MemberKind::Code | MemberKind::CodeOrStatus, _) => {
@@ -175,7 +184,10 @@ fn read_member(
         }
         (MemberKind::Provider, _) => keep_first(&mut facts.provider, member),
         (MemberKind::RequestId, _) => keep_first(&mut facts.request_id, member),
-        (MemberKind::Container | MemberKind::Headers | MemberKind::Message, Json::Number(_))
+        (
+            MemberKind::Container | MemberKind::Headers | MemberKind::Message | MemberKind::Title,
+            Json::Number(_),
+        )
         | (MemberKind::Param | MemberKind::Time, _) => {}
     }
     true

@@ -1,6 +1,6 @@
 //! Rules for texts about the credential and its account (classify.md C-5).
 
-use super::rule::{Rule, text};
+use super::rule::{Attribution, Rule, text};
 use crate::Reason;
 
 /// Authentication and permission errors.
@@ -13,6 +13,18 @@ pub(super) static AUTH: &[Rule] = &[
         "api .. is disabled .. enabl*", "unsupported (country|countries|region|regions)",
         "public access is disabled",
     ], text("User location is not supported for the API use.")),
+    // The refusal names the model, so the credential may use others (F-23).
+    Rule::phrases("auth.model", Reason::Auth, &[
+        concat!(
+            "(not authorized|not authorised|unauthorized|not allowed|not permitted|forbidden|no permission|permission|",
+            "access denied|denied access|no access|not entitled|not eligible|denied) .. ",
+            "(this model|the model|that model|requested model|specified model|selected model)",
+        ),
+        concat!(
+            "(this|the|that|requested|specified|selected) model .. ",
+            "(forbidden|access denied|permission denied|not authorized|requires permission|not permitted|not entitled)",
+        ),
+    ], text("You are not authorized to access this model").at(403)).attributed_to(Attribution::Model),
     Rule::phrases("auth-permanent.text", Reason::AuthPermanent, &[
         "key .. (revoked|deleted|deactivated|disabled|suspended|been blocked|banned)", "key revoked",
         "(token|credential|credentials|access) .. (been revoked|was revoked|is revoked|revoked)",
@@ -31,10 +43,19 @@ pub(super) static AUTH: &[Rule] = &[
         "signing in again", "(reported|marked|flagged|identified) as leaked", "key .. (leaked|compromised)",
         "access (was |has been |is |)terminated", "no longer a member",
         "has been denied access", "organization has disabled", "disabled .. subscription access",
-        "organization has been disabled", "account .. (permanently|violat*)", "account (closed|locked)",
+        "organization has been disabled",
+        concat!(
+            "(disabled|suspended|banned|terminated|blocked|deactivated|restricted|closed|locked) .. ",
+            "(terms of service|terms of use|terms and conditions|tos|violation|violations|violating|abuse|fraud)",
+        ),
+        concat!(
+            "(violation|violating|violated|breach) .. (terms of service|terms of use|tos) .. ",
+            "(account|access|disabled|suspended|banned|terminated)",
+        ),
+        "违反服务条款", "account .. (permanently|violat*)", "account (closed|locked)",
         "team has been blocked", "账号已被封", "账户已被禁用", "密钥已被禁用",
         "已被吊销", "已被锁定", "密钥已停用", "封号", "已被封禁", "已被禁用", "已被冻结", "密钥已被删除", "非活动状态",
-    ], text("This organization has been disabled.")).unless(&["plan and billing", "(timed out|timeout)$"]),
+    ], text("This organization has been disabled.")).unless(&["plan and billing"]),
     Rule::phrases("auth.text", Reason::Auth, &[
         concat!(
             "(invalid|incorrect|missing|bad|wrong|unknown|expired|malformed|unrecognized) (api key|",
@@ -73,6 +94,7 @@ pub(super) static AUTH: &[Rule] = &[
             "api key .. (must be set|must be provided|must be specified|is not set|not set|",
             "not configured|is not configured|is empty)",
         ),
+        "(could not|unable to|failed to|cannot|can't) (validate|verify|authenticate|authorize|check) .. (credentials|credential|api key|token|key|login)",
         "authentication (failed|fails|error|failure|required|is required|unsuccessful|token)",
         "authenticat* .. (failed|fails|could not|unable)",
         "(failed|could not|unable|cannot|can't) .. authenticate", "failed to authenticate",

@@ -9,6 +9,20 @@ pub(super) static BILLING: &[Rule] = &[
     Rule::phrases("rate.extra-usage", Reason::RateLimit, &[
         "out of extra usage .. (resets|reset|try again)",
     ], text("You're out of extra usage · resets 1pm (America/Los_Angeles)")).attributed_to(Attribution::Account),
+    // The plan or free quota is that of one model; the others of the credential answer (F-23).
+    Rule::phrases("billing.model", Reason::Billing, &[
+        "(this|the|that|requested|selected|specified) model (requires|needs) .. (subscription|plan|upgrade|payment|membership|paid account|paid tier)",
+        "model .. (only available|available only|exclusive|restricted|exclusively) .. (plan|plans|subscription|subscriptions|subscribers|tier|tiers|paid users|members)",
+        "(subscription|plan|upgrade|membership) .. (required|needed) (for|to use|to access) (this|the|that) model",
+        "(subscribe|upgrade|upgrading) .. (to use|to access|to unlock|for) (this|the|that) model",
+        "(this|the) model is (not included|not part) .. (subscription|plan)",
+        "free tier of the model has been exhausted", "use free tier only",
+        "free (quota|tier|allocation|trial|usage) .. (of|for) (this|the|that) model",
+        concat!(
+            "(plan|subscription) .. (not yet include|not include|doesn't include|",
+            "does not include) .. model",
+        ),
+    ], text("This model requires a subscription")).attributed_to(Attribution::Model),
     Rule::phrases("rate.free-tier", Reason::RateLimit, &[
         "free models per (day|min|minute|hour)", "quota exceeded for (metric|quota metric)",
         "free tier requests", "free tier input token count", "free quota tier",
@@ -78,7 +92,6 @@ pub(super) static BILLING: &[Rule] = &[
             "does not include) .. (access|model)",
         ),
         "upgrade to a paid (account|plan)", "paid (plan|account) (is |)required",
-        "free tier of the model has been exhausted", "use free tier only",
         "(usage|use) .. requires .. paid", "extra usage is required", "draw from your extra usage",
         "purchase .. extra usage", "additional paid premium requests", "prepaid (credit|balance|credits)",
         "monthly included credits", "verify your membership", "free trial .. (expired|ended|over)",
@@ -88,6 +101,11 @@ pub(super) static BILLING: &[Rule] = &[
         "quota exceeded for", "usage limit", "billing cycle", "rate limits", "increase your limits", "free tier requests",
         "console.developers*",
     ]),
+    Rule::phrases("billing.402-upgrade", Reason::Billing, &[
+        "(subscription|plan|membership) .. (limit|quota|cap|allowance) .. (upgrade|upgrading)",
+        "upgrade .. (subscription|plan|membership|tier)", "upgrade to (continue|proceed|keep|increase|get)",
+    ], text("Subscription limit exceeded, upgrade your plan").at(402)).at(&[(402, 402)])
+        .unless(&["(resets|reset|retry|again|refresh*|renew*)"]),
     Rule::phrases("rate.402-window", Reason::RateLimit, &[
         concat!(
             "(hourly|daily|weekly|monthly|5 hour|session|organization|organisation|workspace|team|",

@@ -24,9 +24,13 @@ pub(super) static CODES: &[Rule] = &[
         "accountoverdue", "customerverificationrequired", "creditlimitexceeded", "outofcredits",
         "creditsexhausted", "nocredits", "quotanotenough", "insufficientaccountbalance",
         "prepaidbalanceinsufficient", "creditbalancetoolow", "personalteamblockedspendinglimit",
-        "openroutercredits", "freetieronly", "allocationquotafreetieronly", "postpaidbilloverdue",
+        "openroutercredits", "postpaidbilloverdue",
         "prepaidbilloverdue", "paymentoverdue", "invalidsubscription", "billing",
     ], code("insufficient_quota")),
+    Rule::codes("billing.model-code", Reason::Billing, &[
+        "freetieronly", "allocationquotafreetieronly", "modelrequiressubscription", "modelnotinplan",
+        "modelsubscriptionrequired",
+    ], code("FreeTierOnly")).attributed_to(Attribution::Model),
     Rule::codes("overflow.code", Reason::ContextOverflow, &[
         "contextlengthexceeded", "contextwindowexceeded", "contextwindowexceedederror", "requesttoolarge",
         "exceedcontextsizeerror", "modelcontextwindowexceeded", "contextlengthexceedederror",
@@ -47,22 +51,21 @@ pub(super) static CODES: &[Rule] = &[
         "subscriptionusagelimitexceeded", "planlimitreached", "weeklylimitreached", "monthlylimitreached",
         "accountquotaexceeded", "subscriptionquotaexceeded", "usagelimitreachederror", "usagenotincluded",
     ], code("usage_limit_reached")).attributed_to(Attribution::Account),
-    Rule::codes("rate.code", Reason::RateLimit, &[
-        "resourceexhausted", "ratelimit", "ratelimited", "ratelimitexceeded", "throttled", "throttling",
-        "throttlingexception", "modelcooldown", "tokenquotaexceeded", "throttlingerror",
+    Rule::codes("rate.specific-code", Reason::RateLimit, &[
+        "modelcooldown", "tokenquotaexceeded", "throttlingerror",
         "throttlingratequota", "throttlingallocationquota", "throttlinguser", "throttlingapi",
-        "toomanyrequestsexception", "requestlimitexceeded", "limitrequests", "tokensexceeded",
+        "requestlimitexceeded", "limitrequests", "tokensexceeded",
         "rpmexceeded", "tpmexceeded", "ratelimitreached", "modelratelimit", "toomanytokenserror",
         "ratelimitreachederror", "ratelimitexceedederror", "concurrencylimitexceeded", "requestburst",
-        "limitburstrate", "dailylimitexceeded", "userratelimitexceeded", "resourceexhaustederror",
+        "limitburstrate", "dailylimitexceeded", "userratelimitexceeded", 
         "freetierlimitexceeded", "provisionedthroughputexceededexception", "limitexceededexception",
         "servicequotaexceededexception",
-    ], code("RESOURCE_EXHAUSTED")),
+    ], code("model_cooldown")),
     Rule::codes("overloaded.code", Reason::Overloaded, &[
         "overloaded", "overloadederror", "modelnotreadyexception", "serverbusy", "engineoverloaded",
         "engineoverloadederror", "modeloverloaded", "capacityexceeded", "servicetiercapacityexceeded",
         "serveroverloaded", "nocapacity", "modelatcapacity", "systemoverloaded", "serviceoverloaded",
-        "modelcapacityexhausted", "insufficientcapacity", "modelnotready", "serveroverloadederror",
+        "modelcapacityexhausted", "capacityexhausted", "servercapacityexhausted", "nocapacityavailable", "insufficientcapacity", "modelnotready", "serveroverloadederror",
         "modelbusy",
     ], code("overloaded_error")),
     Rule::codes("auth-permanent.code", Reason::AuthPermanent, &[
@@ -135,6 +138,13 @@ pub(super) static CODES: &[Rule] = &[
         "modelstreamerrorexception", "malformedresponse", "malformedfunctioncall", "errhttp2streamcancel",
         "errsocketclosed", "streamerror",
     ], code("ETIMEDOUT")),
+    // Names of a whole class of failures: a more specific name beside them says which one it is (F-28).
+    Rule::codes("rate.code", Reason::RateLimit, &[
+        "resourceexhausted", "resourceexhaustederror", "ratelimit", "ratelimited", "ratelimitexceeded", "throttled",
+        "throttling", "throttlingexception", "toomanyrequestsexception",
+    ], code("RESOURCE_EXHAUSTED")).unless(&[
+        "no capacity", "(at|over|out of|insufficient) capacity", "overloaded", "capacity (exhausted|exceeded)",
+    ]),
 ];
 
 /// Codes so general that any text outranks them.

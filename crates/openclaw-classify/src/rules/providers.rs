@@ -73,7 +73,8 @@ pub(super) static PROVIDERS: &[Rule] = &[
     // Alibaba: `insufficient_quota` is a rate limit there (BL-02).
     Rule::codes("alibaba.free-tier", Reason::Billing, &[
         "allocationquotafreetieronly", "freetieronly",
-    ], code("AllocationQuota.FreeTierOnly").by("dashscope").at(403)).by(&[Family::Alibaba]),
+    ], code("AllocationQuota.FreeTierOnly").by("dashscope").at(403)).by(&[Family::Alibaba])
+        .attributed_to(Attribution::Model),
     Rule::codes("alibaba.throttle", Reason::RateLimit, &[
         "insufficientquota", "throttlingallocationquota", "throttlingratequota",
     ], code("insufficient_quota").by("dashscope").at(429)).by(&[Family::Alibaba]),

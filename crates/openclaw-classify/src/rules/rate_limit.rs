@@ -38,8 +38,9 @@ pub(super) static RATE_LIMIT: &[Rule] = &[
         "maximum rate .. exceeded", "quota will be refreshed",
         concat!(
             "(organization|organisation|workspace|team|account) .. (limit reached|limit exceeded|",
-            "quota exceeded|has reached .. limit)",
+            "quota exceeded)",
         ),
+        "(organization|organisation|workspace|team|account) .. has reached .. limit",
         "used up your .. (quota|allowance)",
         "(hourly|daily|weekly|monthly) .. (limit|quota) .. (reached|exceeded|exhausted|hit|used)", "使用上限",
         "用量上限", "用量已达", "allowance .. (exhausted|used up|renew)",

@@ -144,6 +144,23 @@ pub(super) static SESSION_AND_MODEL: &[Rule] = &[
         "oauth", "log in", "login", "sign in", "signing in", "authenticate*", "authentication", "re auth*",
         "refresh*", "access token", "session token", "api key", "security token", "credential*",
     ]),
+    // A route of a relay, not the key that asks for it (F-33).
+    Rule::phrases("server.relay-channel", Reason::ServerError, &[
+        "(channel|route|upstream channel|provider channel) (is |was |has been |)(disabled|unavailable|banned|offline|suspended|closed|down)",
+        "(all|no) (channels|routes) .. (disabled|failed|unavailable|banned|enabled|usable)",
+        "no (enabled|usable|healthy|active) (channel|channels|route|routes)", "(disabled|banned) (channel|channels)",
+        "渠道已被禁用", "渠道已禁用", "渠道不可用", "渠道被禁用", "渠道已停用",
+    ], text("channel disabled").at(403)),
+    // Only what the account may not use of the model list, so the credential stays (F-23).
+    Rule::phrases("model.for-account", Reason::ModelNotFound, &[
+        concat!(
+            "is not available (for|to|in|on|with|under) (this|your) ",
+            "(account|organization|organisation|project|subscription|plan|team|workspace|tier)",
+        ),
+        "other available models",
+    ], text("acme.opus is not available for this account.").at(403)).unless(&[
+        "(feature|features|api|service|region|country|beta|tool|tools|endpoint|caching)",
+    ]),
     Rule::phrases("model.text", Reason::ModelNotFound, &[
         "(unknown|unrecognized|unsupported|nonexistent) model", "no such model", "invalid model:",
         "model is invalid", "no (provider|providers|endpoint|endpoints|channel) available for",
@@ -241,7 +258,7 @@ pub(super) static OVERFLOW: &[Rule] = &[
             "(exceed|exceeds|exceeded|exceeding|longer than|greater than|larger than|beyond|",
             "over) .. context (length|window|size|limit)",
         ),
-        "(exceed|exceeds|exceeded|exceeding) .. (the|this|that) context", "maximum context length",
+        "(exceed|exceeds|exceeded|exceeding) .. (the|this|that) context", "maximum number of (input |)tokens is", "maximum context length",
         "maximum context", "max context length", "context overflow", "context length exceeded",
         concat!(
             "(exceed|exceeds|exceeded) .. (model's maximum|model maximum|model token limit|",

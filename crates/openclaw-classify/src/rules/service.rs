@@ -7,6 +7,8 @@ use crate::Reason;
 #[rustfmt::skip]
 pub(super) static OVERLOAD: &[Rule] = &[
     Rule::phrases("overloaded.text", Reason::Overloaded, &[
+        "no healthy upstream", "no healthy (upstreams|backend|backends|host|hosts|endpoint|endpoints|instance|instances)",
+        "degraded function", "function .. degraded", "degraded and cannot", "(is|are) degraded",
         "overloaded", "(system|server|service|model|engine|temporary) overload",
         "(at|over|beyond|out of|exceeds|exceeding|no|insufficient|limited|reached|lack of) capacity",
         "at (full|maximum|max) capacity", "impacting service reliability", "processing too many requests",
@@ -58,7 +60,7 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "socket hang up", "socket (closed|error|connection was closed|disconnected)", "fetch failed",
         "failed to fetch", "network (error|failure|connection|issue|request failed)", "broken pipe",
         "other side closed", "premature close", "premature end", "peer closed connection",
-        "upstream connect error", "disconnect/reset before headers", "no healthy upstream",
+        "upstream connect error", "disconnect/reset before headers",
         concat!(
             "stream (ended|closed|terminated|disconnected|interrupted|aborted|was aborted|was closed|",
             "error|read error|reset|stalled|was not closed|failed)",
@@ -76,10 +78,20 @@ pub(super) static TRANSIENT: &[Rule] = &[
         "repeated internal retries", "请求超时", "超时", "网络异常", "网络错误", "连接超时", "连接失败", "连接被重置", "响应超时", "服务繁忙",
         "internal network failure", "not responding", "did not respond",
         "client network socket disconnected", "before message stop", "first token", "apiconnectionerror",
-        "incompleteread", "incomplete read", "no response (received|from)", "closed connection",
+        "incompleteread", "incomplete read", "closed connection",
         "without (a |)response", "sent goaway", "goaway", "unexpectedly closed",
         "connection .. (closed|reset|refused|aborted|lost|terminated|dropped)", "error sending request",
         "error reading (response|body|stream|from)", "read error",
+        // Watchdogs of clients (F-32).
+        concat!(
+            "no (first byte|first token|first chunk|first event|byte|bytes|data|output|event|events|chunk|chunks|activity|",
+            "progress|content|token|tokens|response|reply|answer|headers) (from|in|within|for|after|since|received|arrived|was received)",
+        ),
+        "(idle|stalled|stuck|hung|inactive|silent|unresponsive) (for|after|since)",
+        "watchdog", "(stream|provider|upstream|request|response|connection|model|server) (stalled|hung|is unresponsive|went silent|is stalled|has stalled|is hanging)",
+        "(did not|didn't|failed to|never) (start|begin|send|produce|return|respond|answer|reply|stream) .. (within|in time|for|after)",
+        "gave up waiting", "(waited|waiting) .. (for|too long) .. (response|first byte|first token|answer|headers|reply)",
+        "(time limit|time budget|time to first token) (was |)(exceeded|reached|expired)", "(exceeded|exceeds|over) .. (time limit|time budget)",
     ], text("Request timed out")),
     Rule::phrases("timeout.generic", Reason::Timeout, &[
         "^an unknown error occurred$", "^request failed$", "^llm request failed.$",

@@ -113,11 +113,43 @@ async fn s_8_a_session_is_read_changed_and_started_over() {
     let renewed = post(&world, &format!("{path}/reset"), json!({})).await.json();
     assert_ne!(renewed["sessionId"], before);
     assert_eq!(renewed["selected"], "b/m", "what a person chose stays");
+    assert_eq!(
+        renewed["pin"],
+        Value::Null,
+        "F-10: as `/new` and `session reset` do"
+    );
     let cleared = patch(&world, &path, json!({"model": null})).await.json();
     assert_eq!(
         (&cleared["selected"], &cleared["pin"]),
         (&json!("a/m"), &Value::Null)
     );
+}
+
+#[tokio::test]
+async fn f_11_a_session_that_was_not_seen_yet_begins_with_a_persons_choice() {
+    let world = on_fallback().await;
+    let chosen = patch(&world, "/sessions/agent:main:new", json!({"model": "b/m"})).await;
+    assert_eq!(chosen.status, 200, "{}", chosen.body);
+    let chosen = chosen.json();
+    assert_eq!(
+        (&chosen["selected"], &chosen["chosenBy"]),
+        (&json!("b/m"), &json!("user"))
+    );
+    let again = get(&world, "/sessions/agent:main:new").await;
+    assert_eq!(again["sessionId"], chosen["sessionId"]);
+    let session = [("x-openclaw-session-key", "agent:main:new")];
+    let answered = world.ask("openclaw", json!({}), &session).await;
+    assert_eq!(answered.header("x-openclaw-sticky"), Some("chosen"));
+    // Also one that takes back what was never chosen; a model that is unknown makes none.
+    let configured = patch(&world, "/sessions/agent:main:other", json!({"model": null})).await;
+    assert_eq!(configured.json()["selected"], "a/m");
+    let unknown = patch(&world, "/sessions/agent:main:third", json!({"model": "x/y"})).await;
+    assert_eq!(unknown.status, 404, "{}", unknown.body);
+    let listed = get(&world, "/sessions").await;
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 3);
+    // What can only be done to a session that is there still says so.
+    let reset = post(&world, "/sessions/agent:main:third/reset", json!({})).await;
+    assert_eq!(reset.status, 404);
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ fn what_cannot_run_says_why_and_what_to_do() {
         &["explain", "--transport", "smoke"],
         &["explain", "--model", "a/"],
         &["session", "show", "none"],
-        &["session", "set", "none", "--model", "default"],
+        &["session", "set", "none", "--model", "a/"],
         &["session", "reset", "none"],
         &["auth", "add", "pa:we ird/..", "--ref", "env:KEY"],
         &["cooldown", "set", "openai:work", "--for", "106751d"],

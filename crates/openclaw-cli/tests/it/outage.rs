@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, Secret};
 use openclaw_chain::{Requested, Resolver};
 use openclaw_classify::{Failure, Phase};
-use openclaw_config::Config;
+use openclaw_config::{Config, Environment};
 use openclaw_gateway::agents::run_settings;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 use openclaw_runner::{Attempt, AttemptCall, Clock, RunPolicy, RunRequest, Runner};
@@ -79,7 +79,7 @@ async fn back_after(outage: i64) -> i64 {
     }
     let policy = Arc::new(RunPolicy {
         auth: config.auth.clone(),
-        settings: run_settings(&config.failover),
+        settings: run_settings(&config.failover, &Environment::of([], Path::new("/"))),
         ..RunPolicy::default()
     });
     let start: Timestamp = "2030-01-01T00:00:00Z".parse().unwrap();

@@ -1,6 +1,6 @@
 //! Refusals of a request: which ones go on to the next model, and that none of them rests anything.
 
-use faultwall::scripted::Script;
+use faultwall::scripted::{Script, Upstream};
 use serde_json::json;
 
 use crate::world::{World, hello};
@@ -96,4 +96,65 @@ async fn f_22_f_24_f_62_what_one_model_does_not_take_the_next_one_is_asked_and_n
         "{}",
         next.show()
     );
+}
+
+#[tokio::test]
+async fn f_23_a_bill_for_one_model_leaves_the_other_models_of_the_key_alone() {
+    let free_tier = Script::json(
+        403,
+        r#"{"code":"AllocationQuota.FreeTierOnly","message":"The free tier of the model has been exhausted."}"#,
+    );
+    let subscription = || refused(403, "This model requires a subscription");
+    for refusal in [free_tier, subscription()] {
+        let upstream = Upstream::start([refusal, hello(), hello()]).await;
+        let text = format!(
+            "{{ agents: {{ defaults: {{ model: {{ primary: 'a/one', fallbacks: ['a/two'] }} }} }},
+                models: {{ providers: {{ a: {{ baseUrl: '{}', apiKey: 'key-1', models: [] }} }} }} }}",
+            upstream.base_url()
+        );
+        let world = World::open(vec![upstream], &text, &[]).await;
+        for (turn, calls) in [(1, 2), (2, 3)] {
+            let received = world.ask_plain().await;
+            assert_eq!(
+                received.header("x-openclaw-served-model"),
+                Some("a/two"),
+                "{turn}: {}",
+                received.show()
+            );
+            assert_eq!(
+                received.header("x-openclaw-first-failure-reason"),
+                Some("billing"),
+                "{turn}"
+            );
+            assert_eq!(
+                world.calls(),
+                [calls],
+                "{turn}: the refused model rests, the other one answers"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn f_20_the_end_of_a_window_with_room_rests_nothing_for_hours() {
+    let reset = (unix_seconds() + 7_999).to_string();
+    let headers = [
+        ("anthropic-ratelimit-unified-5h-status", "allowed"),
+        ("anthropic-ratelimit-unified-5h-reset", reset.as_str()),
+    ];
+    for (status, kind) in [(529, "overloaded_error"), (429, "rate_limit_error")] {
+        let body = json!({"type": "error", "error": {"type": kind, "message": "Try less."}}).to_string();
+        let world = World::start(vec![vec![Script::reply(status, &headers, &body)]]).await;
+        let received = world.ask_plain().await;
+        let wait: u64 = received
+            .header("retry-after")
+            .map_or(0, |wait| wait.parse().unwrap());
+        assert!(wait <= 60, "{status}: {}", received.show());
+    }
+}
+
+/// The seconds since 1970.
+fn unix_seconds() -> i64 {
+    use openclaw_runner::{Clock, SystemClock};
+    SystemClock.now().as_second()
 }

@@ -87,6 +87,65 @@ async fn answers_and_errors_say_where_the_session_stood_and_where_the_time_went(
     assert!(alone.header("x-openclaw-own-ms").is_some());
 }
 
+/// Ends every window, as `cooldown clear --all` does.
+async fn clear_all(world: &World) {
+    let request = client().post(world.url("/admin/v1/cooldowns/clear"));
+    let request = request.header("content-type", "application/json");
+    let received = Received::of(request.body(r#"{"all": true}"#)).await;
+    assert_eq!(received.status, 200, "{}", received.body);
+}
+
+#[tokio::test]
+async fn f_1_a_fallback_that_refused_its_login_is_passed_over_for_as_long_as_the_variable_says() {
+    for (value, asked_again) in [("600000", false), ("0", true), ("", true)] {
+        let limited = || refusal(429, "rate_limit_exceeded", "Rate limit reached");
+        let refused = || refusal(401, "invalid_api_key", "Incorrect API key provided");
+        let world = World::start_with(
+            vec![
+                vec![limited(), limited(), limited()],
+                vec![refused(), refused(), refused()],
+                vec![hello()],
+            ],
+            "",
+            &[("OPENCLAW_FALLBACK_SKIP_TTL_MS", value)],
+        )
+        .await;
+        for _ in 0..2 {
+            let answered = world.ask("openclaw", json!({}), SESSION).await;
+            assert_eq!(answered.header("x-openclaw-served-model"), Some("c/m"));
+            clear_all(&world).await;
+        }
+        assert_eq!(world.calls()[1], 1 + usize::from(asked_again), "{value:?}");
+        // Another session has seen nothing of it.
+        let other = [("x-openclaw-session-key", "agent:main:other")];
+        world.ask("openclaw", json!({}), &other).await;
+        assert_eq!(world.calls()[1], 2 + usize::from(asked_again), "{value:?}");
+    }
+}
+
+#[tokio::test]
+async fn f_4_the_primary_answers_when_the_fallback_of_the_session_fails() {
+    let busy = || refusal(529, "overloaded_error", "Overloaded");
+    let broken = || refusal(500, "server_error", "Internal error");
+    let world = World::start(vec![
+        vec![busy(), busy(), hello()],
+        vec![hello(), hello(), broken()],
+    ])
+    .await;
+    // The second turn asks the primary in vain, so that it is not due again for five minutes.
+    for _ in 0..2 {
+        let answered = world.ask("openclaw", json!({}), SESSION).await;
+        assert_eq!(answered.header("x-openclaw-served-model"), Some("b/m"));
+        clear_all(&world).await;
+    }
+    let answered = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(answered.status, 200, "{}", answered.body);
+    assert_eq!(answered.header("x-openclaw-served-model"), Some("a/m"));
+    assert!(!entry(&world).await.is_active_fallback());
+    let next = world.ask("openclaw", json!({}), SESSION).await;
+    assert_eq!(next.header("x-openclaw-served-model"), Some("a/m"));
+}
+
 #[tokio::test]
 async fn s_2_1_a_one_off_model_leaves_the_session_alone() {
     let world = World::start(vec![vec![hello()], vec![hello()]]).await;

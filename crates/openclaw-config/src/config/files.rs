@@ -1,4 +1,4 @@
-//! Where the configuration is read from: at the start, and again at each reload.
+//! The paths of the two configuration files, which are read at the start and at each reload.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub struct ConfigFiles {
     failover: ConfigFile,
 }
 
-/// A file, and what names it when it is not the usual one.
+/// A file, and the argument or variable that names it; none for the default path.
 #[derive(Debug, Clone)]
 struct ConfigFile {
     path: PathBuf,
@@ -21,7 +21,7 @@ struct ConfigFile {
 }
 
 impl ConfigFiles {
-    /// The files at these places; neither need exist.
+    /// The files at these paths; neither need exist.
     pub fn at(config: &Path, failover: &Path) -> Self {
         let file_at = |path: &Path| ConfigFile {
             path: path.to_owned(),
@@ -33,7 +33,7 @@ impl ConfigFiles {
         }
     }
 
-    /// The files that an argument and `environment` name, else the usual ones.
+    /// The files that an argument and `environment` name, else the default ones.
     pub fn find(environment: &Environment, argument: Option<PathBuf>, state_dir: &Path) -> Self {
         let by_argument = argument.is_some();
         let path = argument.unwrap_or_else(|| environment.config_path(state_dir));
@@ -68,8 +68,11 @@ impl ConfigFiles {
         Config::load(&self.config.path, &self.failover.path)
     }
 
-    /// Reads both files again. A configuration that was `present` and is gone is taken for a mistake, or for a file
-    /// that is just being replaced, and not for the wish to run without one.
+    /// Reads both files again. A configuration that was `present` and is gone is an error: it is a mistake, or a file
+    /// that is just being replaced.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and when the configuration is gone.
     pub fn load_again(&self, present: bool) -> Result<Config, FileError> {
         let config = self.load()?;
         if present && !config.exists {

@@ -1,11 +1,11 @@
-//! Variables that the configuration itself names, under `env`; those of the process win.
+//! Variables that the configuration sets under `env`; those of the process win.
 
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 use serde_json::Value;
 
-/// What `env.vars` and the other texts under `env` say, by name. Most of them are keys.
+/// The texts under `env.vars`, then those under `env`, by name. Most of them are API keys.
 pub(super) fn configured(root: &Value) -> BTreeMap<String, SecretString> {
     let env = root.get("env");
     let vars = env.and_then(|env| env.get("vars"));

@@ -1,4 +1,4 @@
-//! The lines of a `.env` file.
+//! Parses the lines of a `.env` file.
 
 /// The variables of `text` in their order. A line that sets none is passed over.
 pub(super) fn variables(text: &str) -> impl Iterator<Item = (&str, String)> {
@@ -15,7 +15,7 @@ fn variable(line: &str) -> Option<(&str, String)> {
     is_name.then(|| (name, unquoted(value.trim())))
 }
 
-/// A value without its quotes or what is noted behind it.
+/// A value without its quotes or a comment after it.
 fn unquoted(value: &str) -> String {
     for quote in ['"', '\''] {
         if let Some((inner, _)) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {

@@ -1,4 +1,4 @@
-//! `deadlines`: how long is waited for what, for all, for one provider and for one model (BL-93).
+//! `deadlines`: time limits for all calls, for one provider and for one model (BL-93).
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use openclaw_ids::{ModelRef, ProviderId};
 use serde::{Deserialize, Serialize};
 
-/// The longest wait; a longer one is cut to it, since no clock counts that far.
+/// The longest wait, one year; a longer one is cut to it, since no clock counts that far.
 pub const LONGEST_WAIT: Duration = Duration::from_hours(24 * 365);
 
 /// `deadlines`. The most specific row that names a limit decides it.
@@ -27,7 +27,7 @@ pub struct DeadlineSettings {
     pub models: HashMap<ModelRef, DeadlineRow>,
 }
 
-/// Limits in milliseconds; what is not named is decided elsewhere.
+/// Limits in milliseconds; an absent limit is decided by a less specific row or a default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     default,
@@ -61,7 +61,7 @@ impl DeadlineSettings {
         provider.into_iter().chain(self.models.get(model))
     }
 
-    /// How long a run may take that was asked for `model` (A8); none for no limit.
+    /// The time limit of a run that requests `model` (A8); none for no limit.
     pub fn run(&self, model: &ModelRef) -> Option<Duration> {
         let rows = std::iter::once(&self.all).chain(self.rows(model));
         rows.filter_map(|row| row.run_ms).last().map(wait)

@@ -1,4 +1,4 @@
-//! `history`: whether decisions are kept, for how long and how much.
+//! `history`: whether run records are kept, for how long and how much.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

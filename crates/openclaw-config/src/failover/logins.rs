@@ -1,4 +1,4 @@
-//! Where the logins of a provider are used and refreshed, where that differs from what is known (`logins`).
+//! `logins`: where the logins of a provider are used and refreshed, over the built-in table of known logins.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use url::Url;
 /// `logins` of `failover.json5`, by provider.
 pub type LoginConfigs = BTreeMap<ProviderId, LoginConfig>;
 
-/// One provider's logins. What is left out is as known, or unknown.
+/// One provider's logins. An absent setting is taken from the built-in table, if that has the provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(
     default,
@@ -22,30 +22,30 @@ pub type LoginConfigs = BTreeMap<ProviderId, LoginConfig>;
     expecting = "an object such as { tokenUrl: \"https://id.example/oauth/token\", clientId: \"my-client\" }"
 )]
 pub struct LoginConfig {
-    /// Below which address the provider answers to a login.
+    /// The base address for requests with a login.
     pub base_url: Option<LoginUrl>,
-    /// The client that logged in, for logins that do not say it themselves.
+    /// The OAuth client id, for logins that are stored without one.
     pub client_id: Option<String>,
-    /// The secret of that client, or a reference to it; for clients that have one.
+    /// The secret of that client, or a reference to it; none for public clients.
     #[serde(deserialize_with = "secret")]
     pub client_secret: Option<SecretValue>,
-    /// In which form the token endpoint is asked.
+    /// The body format of requests to the token endpoint.
     pub token_body: Option<TokenBody>,
-    /// Where a refresh token is exchanged.
+    /// The token endpoint, where a refresh token is exchanged.
     pub token_url: Option<LoginUrl>,
-    /// The scope to ask for.
+    /// The scope to request.
     pub scope: Option<String>,
-    /// Where an account is asked how much of its limits it has used.
+    /// The address that reports how much of its limits an account has used.
     pub usage_url: Option<LoginUrl>,
 }
 
-/// How the token endpoint reads a request.
+/// The body format of a token request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenBody {
-    /// As a form, as OAuth 2 has it.
+    /// A URL-encoded form, as in OAuth 2.
     Form,
-    /// As JSON.
+    /// JSON.
     Json,
 }
 

@@ -1,8 +1,8 @@
-//! `stream`: what becomes of a stream that breaks off.
+//! `stream`: what the gateway does when a stream breaks off.
 
 use serde::{Deserialize, Serialize};
 
-/// `stream`.
+/// `stream` of `failover.json5`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     default,

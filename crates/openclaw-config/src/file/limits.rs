@@ -1,4 +1,4 @@
-//! What a configuration file may be at most, so that an absurd one is an error and not a crash.
+//! Limits on the size and nesting of a configuration file, so that an absurd file is an error and not a crash.
 
 use std::io::{self, Read};
 

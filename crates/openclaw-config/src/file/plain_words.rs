@@ -1,6 +1,6 @@
-//! What a reader of types says about a wrong value, in words for the person who wrote the file.
+//! Rewrites the messages of `serde` about a wrong value in words for the author of the file.
 
-/// How values are called in the reader's messages, and by people.
+/// Names of found values: in the messages of `serde`, and in plain words.
 const FOUND: &[(&str, &str)] = &[
     ("string ", "a text"),
     ("a string", "a text"),
@@ -12,7 +12,7 @@ const FOUND: &[(&str, &str)] = &[
     ("Option", "null"),
 ];
 
-/// How types are called in the reader's messages, and by people.
+/// Names of expected types: in the messages of `serde`, and in plain words.
 const EXPECTED: &[(&str, &str)] = &[
     ("u8", "a whole number, 0 or above"),
     ("u16", "a whole number, 0 or above"),
@@ -30,11 +30,11 @@ const EXPECTED: &[(&str, &str)] = &[
     ("a map", "an object"),
 ];
 
-/// The longest word that is repeated; a key is longer.
+/// The longest word that is repeated, in bytes; an API key is longer.
 const LONGEST: usize = 16;
 
-/// `text` in plain words. A text that a person wrote is repeated only when it is a short word: it may be a secret in
-/// the wrong place.
+/// `text` in plain words. A value from the file is repeated only when it is a short word: it may be a secret under the
+/// wrong key.
 pub(super) fn plain(text: &str) -> String {
     let between = |start: &str, middle: &str| text.strip_prefix(start)?.split_once(middle);
     let wrong =
@@ -54,7 +54,7 @@ pub(super) fn plain(text: &str) -> String {
     text.to_owned()
 }
 
-/// `known` is the reader's list of keys, each in backticks.
+/// `known` is the list of keys in the message of `serde`, each in backticks.
 fn unknown_key(key: &str, known: &str) -> String {
     let names = known.split('`').skip(1).step_by(2);
     let nearest = names

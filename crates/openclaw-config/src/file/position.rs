@@ -1,4 +1,4 @@
-//! Where in a file a key stands, for what is found wrong only after reading.
+//! Finds the line and column of a key, for faults that show only after the file was read.
 
 use std::fmt;
 
@@ -8,20 +8,21 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 /// are: trimmed and without case.
 pub(crate) fn position_of(text: &str, keys: &[&str]) -> Option<(usize, usize)> {
     let mut deserializer = json5::Deserializer::from_str(text);
-    let error = Seek(keys).deserialize(&mut deserializer).err()?;
+    let error = ValueSeed(keys).deserialize(&mut deserializer).err()?;
     let at = error.position()?;
     error
         .to_string()
-        .contains(HERE)
+        .contains(VALUE_FOUND)
         .then_some((at.line + 1, at.column + 1))
 }
 
-/// The error that stops reading at the value that is sought.
-const HERE: &str = "the value that is sought";
+/// The error that stops the parser at the sought value; its position is the result.
+const VALUE_FOUND: &str = "the value that is sought";
 
-struct Seek<'k>(&'k [&'k str]);
+/// Walks down the remaining keys and ignores everything else.
+struct ValueSeed<'k>(&'k [&'k str]);
 
-impl<'de> DeserializeSeed<'de> for Seek<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -29,7 +30,7 @@ impl<'de> DeserializeSeed<'de> for Seek<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Seek<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,7 +51,7 @@ impl<'de> Visitor<'de> for Seek<'_> {
         };
         while let Some(key) = map.next_key::<String>()? {
             if key.trim().eq_ignore_ascii_case(first.trim()) {
-                map.next_value_seed(Seek(rest))?;
+                map.next_value_seed(ValueSeed(rest))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -59,10 +60,10 @@ impl<'de> Visitor<'de> for Seek<'_> {
     }
 }
 
-impl Seek<'_> {
+impl ValueSeed<'_> {
     fn leaf<E: Error>(&self) -> Result<(), E> {
         if self.0.is_empty() {
-            Err(E::custom(HERE))
+            Err(E::custom(VALUE_FOUND))
         } else {
             Ok(())
         }

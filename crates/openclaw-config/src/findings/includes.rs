@@ -1,10 +1,10 @@
-//! Where the configuration would take in other files, which are not read here.
+//! Finds `$include`, which this crate does not follow.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What to do about one.
+/// The remedy that every finding states.
 pub const INCLUDE_REMEDY: &str =
     "write the `models`, `agents`, `auth` and `secrets` of what it includes into this file";
 /// The key.
@@ -27,7 +27,7 @@ impl fmt::Display for Include {
     }
 }
 
-/// All of them; their depth is bounded as that of the file is.
+/// All includes of a file; the recursion is bounded by the depth limit of the file.
 pub(crate) fn all(root: &Value) -> Vec<Include> {
     let mut found = Vec::new();
     visit(root, "", &mut found);

@@ -1,23 +1,22 @@
-//! Keys of the other program's file that are written almost as one that is read, where a key that is passed over costs the
-//! most: a provider's address and key, and the cooldowns.
+//! Finds misspelt keys of `openclaw.json` in the sections where an ignored key costs the most: providers and cooldowns.
 //!
-//! That program refuses such a file. Here unknown keys are ignored, because its next version may have more of them; one
-//! that nearly is a known one is told all the same.
+//! OpenClaw refuses such a file. This crate ignores unknown keys, because a later version of OpenClaw may have more of
+//! them, and reports one that is nearly a known key.
 
 use serde_json::{Map, Value};
 
 use crate::file::plain_words::edits;
 
-/// A key that no reader knows.
+/// A key that this crate does not read, and that is nearly one it reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MisspeltKey {
     /// Where it is, such as `models.providers.relay.apikey`.
     pub path: String,
-    /// The key that is nearly the same.
-    pub meant: &'static str,
+    /// The known key that is nearly the same.
+    pub nearest: &'static str,
 }
 
-/// A place in the file, and the keys that an object there may have. `*` stands for any key, `[]` for any item.
+/// A path in the file, and the keys that an object at this path may have. `*` stands for any key, `[]` for any item.
 struct ObjectKeys {
     path: &'static [&'static str],
     keys: &'static [&'static str],
@@ -44,7 +43,7 @@ static KNOWN_KEYS: &[ObjectKeys] = &[
     ] },
 ];
 
-/// The misspelt keys of a configuration, place by place.
+/// The misspelt keys of a configuration, in the order of the table.
 pub(crate) fn misspelt_keys(root: &Value) -> Vec<MisspeltKey> {
     let mut found = Vec::new();
     for object_keys in KNOWN_KEYS {
@@ -53,10 +52,10 @@ pub(crate) fn misspelt_keys(root: &Value) -> Vec<MisspeltKey> {
                 .keys()
                 .filter(|key| !object_keys.keys.contains(&key.as_str()));
             found.extend(unknown.filter_map(|key| {
-                let meant = nearest(key, object_keys.keys)?;
+                let nearest = nearest_key(key, object_keys.keys)?;
                 Some(MisspeltKey {
                     path: format!("{path}.{key}"),
-                    meant,
+                    nearest,
                 })
             }));
         });
@@ -95,8 +94,8 @@ fn visit(value: &Value, path: &[&str], walked: &str, work: &mut dyn FnMut(&Map<S
     }
 }
 
-/// The key that is written almost like `wrong`; none when it is another word.
-fn nearest(wrong: &str, keys: &[&'static str]) -> Option<&'static str> {
+/// The key with the fewest edits from `wrong`; none when every key is too far from it.
+fn nearest_key(wrong: &str, keys: &[&'static str]) -> Option<&'static str> {
     let plain = |key: &str| -> String {
         let letters = key.chars().filter(char::is_ascii_alphanumeric);
         letters.map(|letter| letter.to_ascii_lowercase()).collect()
@@ -133,9 +132,12 @@ mod tests {
         });
         let told: Vec<(String, &str)> = misspelt_keys(&root)
             .into_iter()
-            .map(|key| (key.path, key.meant))
+            .map(|key| (key.path, key.nearest))
             .collect();
-        let told: Vec<(&str, &str)> = told.iter().map(|(path, meant)| (path.as_str(), *meant)).collect();
+        let told: Vec<(&str, &str)> = told
+            .iter()
+            .map(|(path, nearest)| (path.as_str(), *nearest))
+            .collect();
         assert_eq!(
             told,
             [

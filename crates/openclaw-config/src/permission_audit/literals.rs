@@ -1,9 +1,9 @@
-//! Whether a configuration holds a secret itself, and not only says where one is.
+//! Tells whether a configuration holds a secret itself and not only a pointer to one.
 
 use serde_json::Value;
 
-/// What the names of members with secrets end in, in lowercase and without `-` and `_`. Both this program's and the
-/// other's members are meant, and variables that a configuration sets.
+/// Endings of the names of members with secrets, in lowercase and without `-` and `_`: members of this program and of
+/// OpenClaw, and variables that a configuration sets.
 const ENDINGS: &[&str] = &[
     "accesskey",
     "apikey",
@@ -15,7 +15,7 @@ const ENDINGS: &[&str] = &[
     "token",
 ];
 
-/// Whether anything below `value` is a secret as it is.
+/// Whether anything below `value` is a literal secret.
 pub(super) fn holds_one(value: &Value) -> bool {
     match value {
         Value::Object(members) => members

@@ -1,4 +1,4 @@
-//! What others may read is named, and nothing else is.
+//! The audit names files that other users may read, and nothing else.
 
 #![cfg(unix)]
 
@@ -94,7 +94,7 @@ fn what_holds_no_secret_or_cannot_be_reached_is_no_reason_to_warn() {
     assert_eq!(
         folder.findings(),
         [""; 0],
-        "nobody gets through the folder above it"
+        "other users cannot enter the folder above it"
     );
     folder.set("", 0o711);
     folder.set("..", 0o700);

@@ -13,7 +13,7 @@ fn cooldown_3_1_the_short_ladder() {
 fn cooldown_3_2_the_doubling_ladders() {
     let hours = Duration::from_hours;
     let minutes = Duration::from_mins;
-    // The last rows are the examples: a base below a minute, a cap below the base, and the last doubling.
+    // The last rows are the examples: a base below a minute, and the last doubling.
     for (step, base, cap, expected) in [
         (0, hours(5), hours(24), hours(5)),
         (1, hours(5), hours(24), hours(5)),
@@ -31,8 +31,8 @@ fn cooldown_3_2_the_doubling_ladders() {
             Duration::from_millis(360),
             minutes(1),
         ),
+        (3, hours(5), Duration::from_millis(360), minutes(1)),
         (2, Duration::from_millis(3_600), hours(1), minutes(2)),
-        (7, hours(30), hours(24), hours(30)),
         (11, minutes(1), Duration::MAX, minutes(1024)),
         (12, minutes(1), Duration::MAX, minutes(1024)),
         (9, Duration::MAX, Duration::MAX, Duration::MAX),
@@ -42,5 +42,27 @@ fn cooldown_3_2_the_doubling_ladders() {
             expected,
             "step {step} of {base:?} up to {cap:?}"
         );
+    }
+}
+
+#[test]
+fn f_5_a_cap_holds_on_every_step() {
+    let hours = Duration::from_hours;
+    let minutes = Duration::from_mins;
+    for (base, cap) in [
+        (hours(5), hours(1)),
+        (hours(30), hours(24)),
+        (minutes(10), minutes(2)),
+        (hours(2), Duration::from_secs(90)),
+        (minutes(10), minutes(1)),
+        (Duration::MAX, hours(24)),
+    ] {
+        for step in [0, 1, 2, 7, u32::MAX] {
+            assert_eq!(
+                long_wait(step, base, cap),
+                cap,
+                "step {step} of {base:?} up to {cap:?}"
+            );
+        }
     }
 }

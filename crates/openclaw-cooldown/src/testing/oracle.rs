@@ -67,11 +67,12 @@ impl Oracle {
     }
 
     fn fail(&mut self, now: i64, reason: &str, lane: &str, hint: Option<i64>, started: Option<i64>) {
-        for row in self.lanes.values_mut().filter(|row| now - row.last > DAY) {
+        // F-6: a lane is remembered for a day, and at least for its wait and an hour.
+        let old = |row: &Row| now - row.last > DAY.max(row.until - row.opened + DAY / 24);
+        for row in self.lanes.values_mut().filter(|row| old(row)) {
             row.steps = 0;
         }
-        self.lanes
-            .retain(|_, row| now - row.last <= DAY || row.until > now);
+        self.lanes.retain(|_, row| !old(row) || row.until > now);
         let limit = lane == "profile" && reason != "auth";
         let mut same = false;
         for (name, row) in &mut self.lanes {

@@ -3,15 +3,20 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use openclaw_classify::HintSource;
+use openclaw_classify::{HintSource, Reason};
 
 use crate::ladder::{long_wait, short_wait};
 use crate::usage_state::lane::{self, HintPolicy};
-use crate::{BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, ProfileUsage, Window, millis};
+use crate::{
+    BlockedOrigin, BlockedSource, CooldownConfig, FailureEvent, Lane, MarkScope, ProfileUsage, Window, millis,
+};
 
 /// How many models of one profile are remembered beyond the end of their windows. A client that asks for ever new
 /// names would otherwise make the state grow for a day.
 const REMEMBERED_MODELS: usize = 256;
+
+/// How long after its end a window's step is remembered at least (F-6).
+const AFTER_WAIT: Duration = Duration::from_hours(1);
 
 /// Records one failure at `now`.
 ///
@@ -151,7 +156,13 @@ pub(super) fn stated_end(event: &FailureEvent) -> Option<Timestamp> {
 }
 
 fn wait(lane: &Lane, steps: u32, event: &FailureEvent, config: &CooldownConfig) -> Duration {
-    match lane {
+    // A bill or login that is refused for one model has the ladder of its reason in that model's lane.
+    let ladder = match (event.scope, event.reason) {
+        (MarkScope::OneModel, Reason::AuthPermanent) => &Lane::AuthPermanent,
+        (MarkScope::OneModel, Reason::Billing) => &Lane::Billing,
+        _ => lane,
+    };
+    match ladder {
         Lane::AuthPermanent => long_wait(
             steps,
             config.auth_permanent_backoff(),
@@ -176,19 +187,27 @@ fn latest_failure(known: Timestamp, now: Timestamp, failure_window: Duration) ->
     }
 }
 
-/// Starts the ladders over whose lane had no failure for longer than the failure window (D1).
+/// Starts the ladders over whose lane had no failure for longer than its failure window (D1).
 fn forget_old_series(usage: &mut ProfileUsage, now: Timestamp, failure_window: Duration) {
-    let is_old = |at: Timestamp| millis::elapsed(at, now) > failure_window;
-    if usage.last_failure_at.is_some_and(is_old) {
-        usage.failure_counts.clear();
-    }
     usage.windows.retain(|_, window| {
-        let old = is_old(window.last_failure_at);
+        let old = millis::elapsed(window.last_failure_at, now) > lane_failure_window(window, failure_window);
         if old {
             window.steps = 0;
         }
         !old || window.is_active(now)
     });
+    let is_old = |at: Timestamp| millis::elapsed(at, now) > failure_window;
+    let climbs = |window: &Window| window.steps > 0;
+    if usage.last_failure_at.is_some_and(is_old) && !usage.windows.values().any(climbs) {
+        usage.failure_counts.clear();
+    }
+}
+
+/// How long a lane remembers its steps: the configured time, but never less than the wait of its window and an hour, so
+/// that the first failure after a long wait is the next step and not the first one again (F-6).
+fn lane_failure_window(window: &Window, configured: Duration) -> Duration {
+    let wait = millis::elapsed(window.opened_at, window.until);
+    configured.max(wait.saturating_add(AFTER_WAIT))
 }
 
 /// Drops windows of models that are over, the one that failed longest ago first, until few enough are left. An

@@ -71,7 +71,7 @@ pub(super) async fn look_as_far_as_readable(id: &AgentId, agent: &Agent) -> (Age
         let store = store.map_err(|error| error_chain::line(&error))?;
         store.list().await.map_err(|error| error_chain::line(&error))
     };
-    let listed = agent.sessions.patiently(listing).await;
+    let listed = agent.sessions.with_time_limit(listing).await;
     match listed.map_err(|error| error.to_string()).flatten() {
         Ok(sessions) => (AgentSnapshot::at(id, agent, entries(sessions)), None),
         Err(problem) => (AgentSnapshot::at(id, agent, Vec::new()), Some(problem)),

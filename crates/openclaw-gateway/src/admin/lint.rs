@@ -42,7 +42,7 @@ pub(super) async fn lint(
             served.generation.config.clone()
         };
         let environment = config.environment(&process.environment);
-        let sources = SecretSources::at_rest(&config.secrets, &environment);
+        let sources = SecretSources::without_commands(&config.secrets, &environment);
         let endpoints = configured_endpoints(&config, &sources)
             .map_err(|error| ApiError::invalid(&error_chain::line(&error)))?;
         check(&config, &endpoints, &environment, &process.state_dir).map_err(|error| unusable(&error))

@@ -65,7 +65,7 @@ fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<ModelChange>, D::
     ))
 }
 
-/// Chooses a model for a session, or takes the choice back.
+/// Chooses a model for a session, or takes the choice back. A session that has not been seen yet begins with it (F-11).
 pub(super) async fn patch(
     named: SelectedAgent,
     PathName(key): PathName,
@@ -127,27 +127,20 @@ fn chosen(named: &SelectedAgent, text: &str) -> Result<Choice, ApiError> {
     })
 }
 
-/// Starts a session over: a fallback goes, what a person chose stays.
+/// Starts a session over, as `/new` does: a fallback and the credential go, a model that a person chose stays (F-10).
 pub(super) async fn start_over(
     named: SelectedAgent,
     PathName(key): PathName,
 ) -> Result<Json<SessionReport>, ApiError> {
     let key = session_key(&key)?;
-    let configured = configured(&named);
     let id = named.served.process.ids.next_session();
-    change(&named, &key, |entry| {
-        let chosen = entry
-            .override_ref(configured.provider())
-            .filter(|_| entry.is_user_pin());
-        let selection = chosen.unwrap_or_else(|| configured.clone());
-        Some(reset(
-            entry,
-            id.clone(),
-            &Reset::Call { selection },
-            SystemClock.now(),
-        ))
-    })
-    .await
+    let changed = update(&*named.agent.sessions, &key, |entry| {
+        let next = entry.map(|entry| reset(entry, id.clone(), &Reset::NewSession, SystemClock.now()));
+        (next.clone(), next)
+    });
+    let entry = changed.await.map_err(|error| unusable(&error))?;
+    let entry = entry.ok_or_else(|| no_session(&key))?;
+    Ok(Json(SessionReport::of(&key, &entry, &configured(&named))))
 }
 
 async fn change(
@@ -155,13 +148,15 @@ async fn change(
     key: &SessionKey,
     mut fold: impl FnMut(&SessionEntry) -> Option<SessionEntry>,
 ) -> Result<Json<SessionReport>, ApiError> {
+    let fresh = SessionEntry::new(named.served.process.ids.next_session(), SystemClock.now());
     let changed = update(&*named.agent.sessions, key, |entry| {
-        let next = entry.and_then(&mut fold);
-        let shown = next.clone().or_else(|| entry.cloned());
+        let before = entry.unwrap_or(&fresh);
+        let next = fold(before);
+        let next = next.or_else(|| entry.is_none().then(|| fresh.clone()));
+        let shown = next.clone().unwrap_or_else(|| before.clone());
         (next, shown)
     });
     let entry = changed.await.map_err(|error| unusable(&error))?;
-    let entry = entry.ok_or_else(|| no_session(key))?;
     Ok(Json(SessionReport::of(key, &entry, &configured(named))))
 }
 

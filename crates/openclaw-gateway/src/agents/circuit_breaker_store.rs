@@ -1,4 +1,4 @@
-//! An agent's credentials in a file that somebody else may keep locked: marks then hold in memory, and nobody waits long.
+//! An auth store behind a circuit breaker: while another program keeps the file locked, marks are kept in memory.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use openclaw_auth_store::{
 };
 use openclaw_ids::{ProfileId, ProviderId};
 
-use super::circuit_breaker::{CircuitBreaker, Waited};
+use super::circuit_breaker::{CircuitBreaker, WaitOutcome};
 
-/// A file's store that is waited for only while that makes sense.
+/// An SQLite auth store whose changes of usage state wait for the file only while the circuit is closed.
 #[derive(Debug)]
 pub(crate) struct CircuitBreakerStore {
     store: SqliteAuthStore,
@@ -20,7 +20,7 @@ pub(crate) struct CircuitBreakerStore {
 }
 
 impl CircuitBreakerStore {
-    /// Puts patience in front of a store.
+    /// Puts a circuit breaker in front of a store.
     pub(super) fn new(store: SqliteAuthStore) -> Self {
         Self {
             store,
@@ -28,10 +28,10 @@ impl CircuitBreakerStore {
         }
     }
 
-    /// What is done about a change that nobody waits for.
-    fn held(&self, change: &UsageChange, now: Timestamp) -> ChangeOutcome {
+    /// Handles a change without waiting for the file.
+    fn keep_in_memory(&self, change: &UsageChange, now: Timestamp) -> ChangeOutcome {
         match change {
-            // Nobody else would know of it.
+            // No other process would learn of the lease.
             UsageChange::ProbeRenew { .. } | UsageChange::ProbeStart { .. } => ChangeOutcome::HeldElsewhere,
             UsageChange::Clear { .. }
             | UsageChange::ClearLane { .. }
@@ -50,7 +50,7 @@ impl CircuitBreakerStore {
     }
 }
 
-/// What is not a change of usage state waits as long as the file takes.
+/// Calls that do not change usage state wait as long as the file takes.
 impl Deref for CircuitBreakerStore {
     type Target = SqliteAuthStore;
 
@@ -64,17 +64,17 @@ impl UsageStore for CircuitBreakerStore {
         self.store.snapshot()
     }
 
-    /// A change that is held counts for this process at once, and reaches the file with a later write.
+    /// A change that is kept in memory counts for this process at once, and reaches the file with a later write.
     async fn commit(&self, change: UsageChange, now: Timestamp) -> Result<ChangeOutcome, StoreError> {
         match self.circuit.wait(self.store.commit(change.clone(), now)).await {
-            Waited::Done(outcome) => outcome,
-            Waited::Skipped => Ok(self.held(&change, now)),
-            Waited::TooLong => {
+            WaitOutcome::Done(outcome) => outcome,
+            WaitOutcome::Skipped => Ok(self.keep_in_memory(&change, now)),
+            WaitOutcome::TimedOut => {
                 tracing::warn!(
                     path = %self.store.path().display(),
                     "the file is locked by another program; for a moment marks are held in memory and written later"
                 );
-                Ok(self.held(&change, now))
+                Ok(self.keep_in_memory(&change, now))
             }
         }
     }

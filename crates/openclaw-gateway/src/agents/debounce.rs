@@ -1,14 +1,14 @@
-//! When an agent's pointers are looked at again.
+//! Limits how often the pointers of an agent's profiles are followed again: once in thirty seconds.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long a look counts.
+/// The shortest time between two refreshes.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// The time of the latest look.
+/// The time of the latest refresh.
 #[derive(Debug)]
 pub(super) struct Debounce(Mutex<Instant>);
 
@@ -19,7 +19,7 @@ impl Default for Debounce {
 }
 
 impl Debounce {
-    /// Whether it is time to look; the answer yes counts as looking.
+    /// Whether a refresh is due; `true` counts as a refresh.
     pub(super) fn is_due(&self) -> bool {
         let now = Instant::now();
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn somebody_looks_every_thirty_seconds() {
+    async fn a_refresh_is_due_every_thirty_seconds() {
         let debounce = Debounce::default();
         assert!(!debounce.is_due());
         tokio::time::advance(PAUSE).await;

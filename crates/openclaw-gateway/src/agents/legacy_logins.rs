@@ -1,4 +1,4 @@
-//! The logins of the first versions, which are brought into the main agent's store once (auth-store.md 9.1).
+//! The logins of the first versions of OpenClaw, imported into the main agent's store once (auth-store.md 9.1).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,11 +15,11 @@ use super::circuit_breaker_store::CircuitBreakerStore;
 /// The most of the file that is read, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Where those logins are, and what may become of them.
+/// The file of those logins, and whether they may be stored.
 #[derive(Debug, Clone)]
 pub(crate) struct LegacyLogins {
     path: PathBuf,
-    /// Whether they are stored, or used from memory alone (L7).
+    /// Whether they are stored; else they are used from memory (L7).
     stores: bool,
 }
 
@@ -32,8 +32,8 @@ impl LegacyLogins {
         }
     }
 
-    /// Brings them into the main agent's store while nothing was ever stored there (G1, G2); other agents inherit them.
-    /// The file stays as it is, and one that cannot be read is passed over (G5).
+    /// Imports them into the main agent's store while that is empty (G1, G2); other agents inherit them. The file stays as
+    /// it is, and a file that cannot be read is ignored (G5).
     pub(super) async fn bring_into(&self, store: &CircuitBreakerStore) {
         if !store.snapshot().profiles.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! An agent's sessions, which a run can do without: a file that cannot be opened is tried again by the next request.
+//! The session store of an agent, opened on first use; a run works without it, and the next request tries again.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use openclaw_session::{
 };
 use tokio::sync::OnceCell;
 
-use super::circuit_breaker::{CircuitBreaker, Waited};
+use super::circuit_breaker::{CircuitBreaker, WaitOutcome};
 
 /// The session file of one agent.
 #[derive(Debug)]
@@ -21,15 +21,15 @@ pub(crate) struct Sessions {
     circuit: CircuitBreaker,
 }
 
-/// The session file does not answer.
+/// Why the session file cannot be used now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoAnswer {
-    /// It did not a moment ago.
+pub(crate) enum SessionFileError {
+    /// It did not answer a moment ago, so the circuit is open.
     #[error("the session file did not answer a moment ago, so nobody waits for it now")]
-    Lately,
-    /// It does not now.
+    CircuitOpen,
+    /// It did not answer within the limit.
     #[error("the session file does not answer; another program keeps it locked")]
-    Now,
+    TimedOut,
 }
 
 impl Sessions {
@@ -42,16 +42,19 @@ impl Sessions {
         }
     }
 
-    /// Waits for work on the file, but not long, and not at all when that was in vain a moment ago: a file that another
-    /// program keeps locked costs the memory of the session and not the answer.
+    /// Waits for work on the file within the limit of its circuit breaker, and not at all while the circuit is open: a
+    /// file that another program keeps locked costs the memory of the session and not the answer.
     ///
     /// # Errors
-    /// [`NoAnswer`] when the file does not answer.
-    pub(crate) async fn patiently<T>(&self, work: impl Future<Output = T>) -> Result<T, NoAnswer> {
+    /// [`SessionFileError`] when the file does not answer in time.
+    pub(crate) async fn with_time_limit<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, SessionFileError> {
         match self.circuit.wait(work).await {
-            Waited::Done(done) => Ok(done),
-            Waited::Skipped => Err(NoAnswer::Lately),
-            Waited::TooLong => Err(NoAnswer::Now),
+            WaitOutcome::Done(done) => Ok(done),
+            WaitOutcome::Skipped => Err(SessionFileError::CircuitOpen),
+            WaitOutcome::TimedOut => Err(SessionFileError::TimedOut),
         }
     }
 
@@ -64,7 +67,7 @@ impl Sessions {
             let path = self.path.clone();
             match tokio::task::spawn_blocking(move || SqliteSessionStore::open(&path)).await {
                 Ok(opened) => opened,
-                // Opening neither panics nor is it cancelled; if it ever does, it is tried where it can be seen.
+                // The task neither panics nor is cancelled; if it ever does, opening here shows why.
                 Err(_) => SqliteSessionStore::open(&self.path),
             }
         };
@@ -72,7 +75,7 @@ impl Sessions {
     }
 
     async fn store(&self) -> Result<&SqliteSessionStore, StoreError> {
-        // Why it cannot be opened was said by whoever opened it first.
+        // The reason was reported by the caller that tried to open it first.
         self.open().await.map_err(|_| StoreError::Closed)
     }
 }
@@ -92,7 +95,7 @@ impl SessionStore for Sessions {
     }
 
     fn enqueue_rollback(&self, key: &SessionKey, rollback: Rollback, now: Timestamp) {
-        // What was written through a file that is open is taken back through it.
+        // A change that was written is rolled back through the file that is open since.
         if let Some(store) = self.opened.get() {
             store.enqueue_rollback(key, rollback, now);
         }

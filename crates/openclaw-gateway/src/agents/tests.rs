@@ -13,7 +13,7 @@ use super::*;
 
 fn agents(state: &TempDir, variables: &[(&str, &str)]) -> Agents {
     let environment = Environment::of(variables.iter().copied(), state.path());
-    let shared = Shared {
+    let shared = AgentContext {
         state_dir: state.path().to_owned(),
         legacy: LegacyLogins::of(&environment, state.path()),
         telemetry: Arc::new(Telemetry::idle()),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use openclaw_wire::{RequestBody, WireFormat};
 
-/// What a refusal says about ids, and which ids it lets pass. The first row whose words all stand in it counts.
+/// Words of a refusal, and the ids that such a provider accepts. The first row whose words are all in the text counts.
 struct Pattern {
     words: &'static [&'static str],
     fits: fn(&str) -> bool,
@@ -31,7 +31,7 @@ static PATTERNS: &[Pattern] = &[
     Pattern { words: &["must be"],               fits: |id| is_plain(id) && id.len() <= 40 },
 ];
 
-/// How a refusal names a tool-call id.
+/// Names of a tool-call id in refusals.
 const NAMES: &[&str] = &[
     "call_id",
     "tool_use.id",
@@ -43,9 +43,9 @@ const NAMES: &[&str] = &[
     "tool_calls.",
 ];
 
-/// Characters of a new id: few enough, and of the kinds, that every known pattern takes it.
+/// Characters of a new id: few enough, and of the kinds, that every known pattern accepts it.
 const LENGTH: usize = 9;
-/// How many names an id may get before it stays as it is; two are more than ever needed.
+/// How many names are tried for an id before it stays as it is; two are more than ever needed.
 const SALTS: u32 = 1_000;
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

@@ -20,7 +20,9 @@ use tracing::Instrument;
 
 use super::commands;
 use super::error::ApiError;
-use super::headers::{describe_left_out, describe_run, describe_winner, forwarded, request, response, set};
+use super::headers::{
+    describe_incompatible, describe_run, describe_winner, forwarded, request, response, set,
+};
 use super::notice;
 use super::plan::{Prepared, plan_turn, prepare};
 use super::prompt_size::too_small;
@@ -120,14 +122,14 @@ impl Exchange<'_> {
         let Prepared {
             request,
             requested,
-            mut left_out,
-            set_aside,
-            passed_over,
+            mut incompatible,
+            excluded_profiles,
+            profile_records,
         } = prepare(context, &agent, planned, wire)?;
         let requested = requested.key();
-        log_left_out(request_id, &left_out, &passed_over);
-        describe_left_out(&mut self.response_headers, &left_out);
-        left_out.extend(passed_over);
+        log_incompatible(request_id, &incompatible, &profile_records);
+        describe_incompatible(&mut self.response_headers, &incompatible);
+        incompatible.extend(profile_records);
         let mut watch = begin(context, &asked, wire, &request, started);
         let attempt = ProviderAttempt {
             upstream: &context.process.upstream,
@@ -145,7 +147,7 @@ impl Exchange<'_> {
             repeated: OnceLock::new(),
             repaired: Mutex::default(),
         };
-        let options = options(context, asked.chain, &request, set_aside, wire, &body);
+        let options = options(context, asked.chain, &request, excluded_profiles, wire, &body);
         let kept = kept_for_rescue(context, &options, &request);
         let runner = agent.runner(&context.generation.policy);
         let outcome = runner.run_with(request, options, &attempt).await;
@@ -171,7 +173,7 @@ impl Exchange<'_> {
                 watch.failed(&error);
                 Err(ApiError::of_run(
                     &error,
-                    left_out,
+                    incompatible,
                     SystemClock.now(),
                     context.process.retry_cap,
                 ))
@@ -288,7 +290,7 @@ fn options(
     context: &RequestContext,
     kind: ChainKind,
     request: &RunRequest,
-    set_aside: HashSet<ProfileId>,
+    excluded_profiles: HashSet<ProfileId>,
     wire: WireFormat,
     body: &RequestBody,
 ) -> RunOptions {
@@ -299,15 +301,15 @@ fn options(
             duration: request.chain.first().and_then(|model| deadlines.run(model)),
             ..RunLimits::default()
         },
-        set_aside,
+        set_aside: excluded_profiles,
         incompatible: too_small(&context.generation.resolver, &request.chain, wire, body.bytes()),
         ..RunOptions::default()
     }
 }
 
 /// Logs the candidates that could not have served the request.
-fn log_left_out(request_id: &str, left_out: &[AttemptRecord], passed_over: &[AttemptRecord]) {
-    for skipped in left_out.iter().chain(passed_over) {
+fn log_incompatible(request_id: &str, incompatible: &[AttemptRecord], profile_records: &[AttemptRecord]) {
+    for skipped in incompatible.iter().chain(profile_records) {
         let model = skipped.candidate.key();
         tracing::info!(
             requestId = request_id,

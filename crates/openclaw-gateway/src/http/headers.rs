@@ -73,8 +73,8 @@ fn milliseconds(time: Duration) -> String {
 }
 
 /// Names the candidates that could not have read the request.
-pub(crate) fn describe_left_out(headers: &mut HeaderMap, left_out: &[AttemptRecord]) {
-    let models: Vec<String> = left_out.iter().map(|record| record.candidate.key()).collect();
+pub(crate) fn describe_incompatible(headers: &mut HeaderMap, incompatible: &[AttemptRecord]) {
+    let models: Vec<String> = incompatible.iter().map(|record| record.candidate.key()).collect();
     if !models.is_empty() {
         set(headers, response::LEFT_OUT, &models.join(", "));
     }

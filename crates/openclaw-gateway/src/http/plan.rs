@@ -17,7 +17,7 @@ use super::RequestContext;
 use super::headers::response;
 use super::selection::{AskError, Asked};
 use crate::agents::Agent;
-use crate::providers::wire_support::{Fit, Fitting};
+use crate::providers::wire_support::{WireSelection, WireSupport};
 
 /// A request that is ready to run.
 pub(crate) struct Prepared {
@@ -26,11 +26,11 @@ pub(crate) struct Prepared {
     /// The model that was asked for, also when it cannot read the request.
     pub(crate) requested: ModelRef,
     /// The candidates that were left out because they do not speak the wire format.
-    pub(crate) left_out: Vec<AttemptRecord>,
+    pub(crate) incompatible: Vec<AttemptRecord>,
     /// Credentials that are not good for it.
-    pub(crate) set_aside: HashSet<ProfileId>,
+    pub(crate) excluded_profiles: HashSet<ProfileId>,
     /// The records of those.
-    pub(crate) passed_over: Vec<AttemptRecord>,
+    pub(crate) profile_records: Vec<AttemptRecord>,
 }
 
 /// A response header that says how a session was used, and its value.
@@ -64,7 +64,7 @@ pub(crate) fn prepare(
         return Err(AskError::NotSpoken(wire));
     };
     let snapshot = agent.usage.snapshot();
-    let fit = Fit {
+    let fit = WireSupport {
         endpoints: &context.generation.endpoints,
         policy: &context.generation.policy,
         snapshot: &snapshot,
@@ -72,15 +72,15 @@ pub(crate) fn prepare(
         wire,
         now: SystemClock.now(),
     };
-    let Fitting {
+    let WireSelection {
         kept,
-        left_out,
-        set_aside,
-        passed_over,
-        logins_alone,
-    } = fit.of(std::mem::take(&mut request.chain));
+        incompatible,
+        excluded_profiles,
+        profile_records,
+        login_only,
+    } = fit.select(std::mem::take(&mut request.chain));
     let Some(first) = kept.first() else {
-        return Err(match logins_alone {
+        return Err(match login_only {
             Some(provider) => AskError::OnlyLogins { provider, wire },
             None => AskError::NotSpoken(wire),
         });
@@ -96,9 +96,9 @@ pub(crate) fn prepare(
     Ok(Prepared {
         request,
         requested,
-        left_out,
-        set_aside,
-        passed_over,
+        incompatible,
+        excluded_profiles,
+        profile_records,
     })
 }
 
@@ -115,7 +115,7 @@ async fn in_session(
     let now = SystemClock.now();
     let planned = planning(context, agent, asked, request_id, now);
     let fresh = || SessionEntry::new(context.process.ids.next_session(), now);
-    let store = match agent.sessions.patiently(agent.sessions.open()).await {
+    let store = match agent.sessions.with_time_limit(agent.sessions.open()).await {
         Ok(Ok(store)) => store,
         Err(error) => return without_session(planned(None), &error, request_id),
         Ok(Err(error)) => return without_session(planned(None), &error, request_id),
@@ -145,7 +145,7 @@ async fn in_session(
         let changed = entry != Some(&next);
         (changed.then_some(next), plan)
     });
-    match agent.sessions.patiently(stored).await {
+    match agent.sessions.with_time_limit(stored).await {
         Ok(Ok(plan)) => {
             let header = (response::STICKY, standing(&plan));
             (plan, header)

@@ -1,23 +1,23 @@
-//! What a token of a login says about its account: tokens are signed JSON, and only their provider can prove it.
+//! Reads the claims about an account from the token of a login, without verifying the signature.
 
 use serde_json::Value;
 
-/// Where an account's id is written, outermost member first.
+/// Paths of the account id, the preferred one first.
 const ACCOUNT: &[&[&str]] = &[
     &["https://api.openai.com/auth", "chatgpt_account_id"],
     &["chatgpt_account_id"],
 ];
-/// Where its plan is.
+/// Paths of the plan.
 const PLAN: &[&[&str]] = &[&["https://api.openai.com/auth", "chatgpt_plan_type"]];
-/// Where its address is.
+/// Paths of the mail address.
 const EMAIL: &[&[&str]] = &[&["email"], &["https://api.openai.com/profile", "email"]];
 
-/// The claims of a token; nothing for one that is no signed JSON.
+/// The claims of a token; empty for a token that is no signed JSON.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Claims(Value);
 
 impl Claims {
-    /// Reads the claims without proving them.
+    /// Reads the claims without verifying them.
     pub(super) fn of(token: &str) -> Self {
         let mut parts = token.split('.');
         let (head, body, signature) = (parts.next(), parts.next(), parts.next());
@@ -30,17 +30,17 @@ impl Claims {
         Self(claims.unwrap_or_default())
     }
 
-    /// The account.
+    /// The account id.
     pub(super) fn account(&self) -> Option<String> {
         self.text(ACCOUNT)
     }
 
-    /// Its plan.
+    /// The plan of the account.
     pub(super) fn plan(&self) -> Option<String> {
         self.text(PLAN)
     }
 
-    /// Its address.
+    /// The mail address of the account.
     pub(super) fn email(&self) -> Option<String> {
         self.text(EMAIL)
     }
@@ -59,7 +59,7 @@ impl Claims {
     }
 }
 
-/// The bytes of a text in the URL-safe alphabet of base 64, without padding.
+/// The bytes of a base64 text, in either alphabet and with any padding or none.
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut held, mut bits) = (0_u32, 0_u32);

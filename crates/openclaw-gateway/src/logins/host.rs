@@ -1,4 +1,4 @@
-//! What refreshing needs of this process: its clock, its sleep and its dice.
+//! The clock, timer and random numbers of this process, for refreshes.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use openclaw_auth_store::RefreshHost;
 use openclaw_runner::{Clock, SystemClock};
 
-/// This process.
+/// The host of refreshes in this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProcessHost;
 
@@ -20,7 +20,7 @@ impl RefreshHost for ProcessHost {
         tokio::time::sleep(duration).await;
     }
 
-    /// Every state of the hasher has keys of its own.
+    /// A random number: each hasher state has random keys.
     fn random(&self) -> u64 {
         RandomState::new().hash_one("refresh")
     }

@@ -1,4 +1,4 @@
-//! What a token endpoint answers, as OAuth 2 has it.
+//! Parses the response of a token endpoint (OAuth 2).
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::claims::Claims;
 
-/// How long a token is used whose end nobody says.
+/// The lifetime of a token whose response and claims state none.
 const UNSTATED: Duration = Duration::from_hours(1);
-/// How much of an answer that is no JSON is repeated, in UTF-16 units.
+/// How much of a response that is no JSON is repeated, in UTF-16 units.
 const SHOWN: usize = 200;
 
-/// The new tokens in an answer with `status` to the refresh of `login`.
+/// The new tokens in a response with `status` to the refresh of `login`.
 ///
 /// # Errors
 /// What the provider said.
@@ -53,7 +53,7 @@ pub(super) fn read(
         access: Some(Secret::new(access)),
         refresh: text("refresh_token").map(Secret::new),
         id_token: id_token.map(Secret::new),
-        // Who the login is of is told once; what it says later is compared by whoever stores it.
+        // The account is stored once; the store compares later claims with it.
         account_id: claimed(Claims::account),
         email: login
             .attributes
@@ -66,7 +66,7 @@ pub(super) fn read(
     })
 }
 
-/// When the access token ends: as stated, else as the token itself says.
+/// When the access token ends: as the response states, else as its claims do.
 fn end(json: &Value, access: &Claims, now: Timestamp) -> Timestamp {
     let seconds = json.get("expires_in").and_then(|value| {
         let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -85,13 +85,13 @@ fn after(now: Timestamp, wait: Duration) -> Timestamp {
     now.saturating_add(wait).unwrap_or(Timestamp::MAX)
 }
 
-/// A refusal in one line; `invalid_grant` and its like are what tells a lost login from a passing trouble.
+/// A refusal in one line, with codes such as `invalid_grant` that tell a dead login from a temporary fault.
 fn refusal(status: u16, json: Option<&Value>, body: &[u8]) -> String {
     let told = json.map(words).filter(|words| !words.is_empty());
     let told = told.unwrap_or_else(|| {
         let text = String::from_utf8_lossy(body);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // A page of markup tells a person nothing.
+        // A page of markup is of no use in a message.
         if text.starts_with('<') {
             String::new()
         } else {
@@ -105,7 +105,7 @@ fn refusal(status: u16, json: Option<&Value>, body: &[u8]) -> String {
     }
 }
 
-/// Where the words of an error are, as OAuth 2 and as the providers' other endpoints write them.
+/// Paths of the texts of an error, in the format of OAuth 2 and of the providers' other endpoints.
 const WORDS: &[&str] = &[
     "/error",
     "/error/code",

@@ -10,15 +10,14 @@ use openclaw_config::TokenBody;
 use openclaw_runner::{Clock, SystemClock};
 use openclaw_upstream::{FetchError, PlainRequest, Upstream};
 use serde_json::{Map, Value};
-use url::Url;
+use url::form_urlencoded;
 
 use super::token_answer;
-use crate::providers::SecretSources;
-use crate::providers::{LoginEndpoints, TokenPlace, secret_text};
+use crate::providers::{LoginEndpoints, OAuthConfig, SecretSources, secret_text};
 
-/// How long the whole call may take. A call that is given up may have used the refresh token up, so this is long.
+/// The time limit of the whole call. It is long, because an abandoned call may have used up the refresh token.
 const CALL_LIMIT: Duration = Duration::from_secs(100);
-/// The largest answer that is read, in bytes.
+/// The largest response that is read, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 
 /// Token endpoints over HTTP.
@@ -29,7 +28,7 @@ pub(crate) struct HttpTokenEndpoint {
 }
 
 impl HttpTokenEndpoint {
-    /// Asks where `endpoints` say.
+    /// Refreshes logins at the token endpoints in `endpoints`.
     pub(super) fn new(endpoints: LoginEndpoints, sources: SecretSources, upstream: Upstream) -> Self {
         Self {
             endpoints,
@@ -40,28 +39,28 @@ impl HttpTokenEndpoint {
 
     async fn exchange(
         &self,
-        place: &TokenPlace,
+        config: &OAuthConfig,
         login: &Oauth,
     ) -> Result<(u16, Vec<u8>), TokenEndpointError> {
-        let (content_type, body) = match place.body {
+        let (content_type, body) = match config.body {
             TokenBody::Form => (
                 "application/x-www-form-urlencoded",
-                as_form(&self.fields(place, login)?),
+                as_form(&self.fields(config, login)?),
             ),
-            TokenBody::Json => ("application/json", as_json(&self.fields(place, login)?)),
+            TokenBody::Json => ("application/json", as_json(&self.fields(config, login)?)),
         };
         let headers = [
             (CONTENT_TYPE, HeaderValue::from_static(content_type)),
             (ACCEPT, HeaderValue::from_static("application/json")),
         ];
-        let question = PlainRequest {
+        let request = PlainRequest {
             method: Method::POST,
-            url: place.url.as_url().clone(),
+            url: config.url.as_url().clone(),
             headers: headers.into_iter().collect(),
             body: body.into(),
         };
-        let answer = self.upstream.fetch(question, MAX_ANSWER).await;
-        let (status, read) = answer.map_err(|fault| {
+        let response = self.upstream.fetch(request, MAX_ANSWER).await;
+        let (status, read) = response.map_err(|fault| {
             TokenEndpointError::new(match fault {
                 FetchError::TooLarge(_) => fault.to_string(),
                 FetchError::Address | FetchError::Broken(_) | FetchError::Unreachable(_) => {
@@ -72,17 +71,17 @@ impl HttpTokenEndpoint {
         Ok((status.as_u16(), read))
     }
 
-    /// What is sent. The login knows best which client it is of.
+    /// The fields of the request. The client id stored with the login comes before the configured one.
     fn fields(
         &self,
-        place: &TokenPlace,
+        config: &OAuthConfig,
         login: &Oauth,
     ) -> Result<Vec<(&'static str, String)>, TokenEndpointError> {
         let refresh = login
             .refresh
             .as_ref()
             .map(|token| token.expose().trim().to_owned());
-        let secret = place
+        let secret = config
             .client_secret
             .as_ref()
             .map(|value| secret_text(value, &self.sources));
@@ -97,10 +96,10 @@ impl HttpTokenEndpoint {
             ("refresh_token", refresh),
             (
                 "client_id",
-                login.client_id.clone().or_else(|| place.client_id.clone()),
+                login.client_id.clone().or_else(|| config.client_id.clone()),
             ),
             ("client_secret", secret),
-            ("scope", place.scope.clone()),
+            ("scope", config.scope.clone()),
         ];
         Ok(fields
             .into_iter()
@@ -111,10 +110,10 @@ impl HttpTokenEndpoint {
 
 impl TokenEndpoint for HttpTokenEndpoint {
     async fn refresh(&self, login: &Oauth) -> Result<Option<RenewedLogin>, TokenEndpointError> {
-        let Some(place) = self.endpoints.token_place(&login.provider) else {
+        let Some(config) = self.endpoints.oauth_config(&login.provider) else {
             return Ok(None);
         };
-        let exchange = self.exchange(&place, login);
+        let exchange = self.exchange(&config, login);
         let (status, body) = tokio::time::timeout(CALL_LIMIT, exchange).await.map_err(|_| {
             TokenEndpointError::new(format!(
                 "the provider did not answer within {} s",
@@ -126,12 +125,9 @@ impl TokenEndpoint for HttpTokenEndpoint {
 }
 
 fn as_form(fields: &[(&'static str, String)]) -> String {
-    // The query of a URL is written as a form is; this one is called by nobody.
-    let Ok(mut url) = Url::parse("http://form.invalid/") else {
-        return String::new();
-    };
-    url.query_pairs_mut().extend_pairs(fields);
-    url.query().unwrap_or_default().to_owned()
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
 }
 
 fn as_json(fields: &[(&'static str, String)]) -> String {

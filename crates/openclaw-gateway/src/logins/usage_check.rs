@@ -1,4 +1,4 @@
-//! Asks an account about its limits after a failure (cooldown.md 8.3): in the background, with no request waiting.
+//! Requests the limits of an account after a failure (cooldown.md 8.3), in the background.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,30 +28,30 @@ use crate::agents::AgentAuthStore;
 const SPACING: Duration = Duration::from_secs(30);
 /// The largest reply that is read, in bytes.
 const MAX_REPLY: usize = 64 * 1024;
-/// What calls itself.
+/// The user agent of these requests.
 const NAME: HeaderValue = HeaderValue::from_static(concat!("openclaw/", env!("CARGO_PKG_VERSION")));
 const VERSION: HeaderValue = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
 
-/// The questions of one process.
+/// The usage checks of one process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UsageChecks {
-    /// When each login was asked about last, by the store that holds it.
+    /// The time of the latest check of each login, by the store that holds it.
     asked: Arc<Mutex<HashMap<(PathBuf, ProfileId), Instant>>>,
 }
 
-/// A failed attempt with a login that may be explained.
-pub(crate) struct Checked {
+/// A failed attempt with a login, which the limits of the account may explain.
+pub(crate) struct UsageCheck {
     /// The profile.
     pub(crate) profile: ProfileId,
     /// The login that was sent.
     pub(crate) login: Oauth,
-    /// What happened.
+    /// The failure.
     pub(crate) event: FailureEvent,
 }
 
-impl Checked {
-    /// The failure as it is understood now.
-    fn explained(&self, event: FailureEvent) -> UsageChange {
+impl UsageCheck {
+    /// The change that replaces the failure by `event`.
+    fn stated_end(&self, event: FailureEvent) -> UsageChange {
         UsageChange::StatedEnd {
             profile: self.profile.clone(),
             login: Box::new(self.login.clone()),
@@ -61,16 +61,16 @@ impl Checked {
 }
 
 impl UsageChecks {
-    /// Asks at `url` in the background, when the check can explain the failure and was not made a moment ago, and tells
-    /// the store what was found out.
+    /// Sends the check to `url` in the background, if it can explain the failure and none was sent in the last half minute,
+    /// and stores the result.
     pub(crate) fn explain(
         &self,
         upstream: &Upstream,
         url: &Url,
         store: &Arc<AgentAuthStore>,
-        checked: Checked,
+        check: UsageCheck,
     ) {
-        let has_token = checked
+        let has_token = check
             .login
             .access
             .as_ref()
@@ -80,15 +80,14 @@ impl UsageChecks {
         } else {
             UsageCredential::Other
         };
-        let request = ChatGptUsageProbe.request(&checked.login.provider, checked.event.reason, credential);
-        let Some(request) =
-            request.filter(|_| self.is_due(holder(store, &checked.profile), &checked.profile))
+        let request = ChatGptUsageProbe.request(&check.login.provider, check.event.reason, credential);
+        let Some(request) = request.filter(|_| self.is_due(holder(store, &check.profile), &check.profile))
         else {
             return;
         };
         let (upstream, url, store) = (upstream.clone(), url.clone(), Arc::clone(store));
         tokio::spawn(async move {
-            let reply = ask(&upstream, url, request, &checked.login).await;
+            let reply = ask(&upstream, url, request, &check.login).await;
             let reply = match &reply {
                 Some((status, body)) => UsageReply::Answered {
                     status: *status,
@@ -99,16 +98,16 @@ impl UsageChecks {
             let now = SystemClock.now();
             let finding = ChatGptUsageProbe.read(reply, now);
             tracing::info!(finding = finding.label, "an account was asked about its limits");
-            let change = checked.explained(finding.refine(checked.event.clone(), now));
+            let change = check.stated_end(finding.refine(check.event.clone(), now));
             if let Err(error) = store.commit(change, SystemClock.now()).await {
                 tracing::warn!(%error, "what an account said about its limits was not stored");
             }
         });
     }
 
-    /// Reads the end off what the provider said with the failure (cooldown.md 8.2); true when it said one, which is
-    /// told to the store before the failure is.
-    pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, checked: &Checked, now: Timestamp) -> bool {
+    /// Reads the reset time from the body of the failure (cooldown.md 8.2); true when there is one, which is stored before
+    /// the failure is.
+    pub(crate) fn read_off(body: &[u8], store: &AgentAuthStore, check: &UsageCheck, now: Timestamp) -> bool {
         let Ok(report) = serde_json::from_slice::<Value>(body) else {
             return false;
         };
@@ -120,13 +119,13 @@ impl UsageChecks {
             reason: Reason::RateLimit,
             scope: MarkScope::Profile,
             hint: Some(ResetHint::new(reset, HintSource::Body, now)),
-            ..checked.event.clone()
+            ..check.event.clone()
         };
-        store.enqueue(checked.explained(event), now);
+        store.enqueue(check.stated_end(event), now);
         true
     }
 
-    /// Whether a request about the login may be sent now; the answer yes counts as sending.
+    /// Whether a check of the login may be sent now; `true` counts as sending.
     fn is_due(&self, holder: &Path, profile: &ProfileId) -> bool {
         let now = Instant::now();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +139,7 @@ impl UsageChecks {
     }
 }
 
-/// The file of the store that holds a profile: agents may call logins of their own alike.
+/// The file of the store that holds a profile: two agents may have different logins under one name.
 fn holder<'s>(store: &'s AgentAuthStore, profile: &ProfileId) -> &'s Path {
     let own = store.agent();
     match store.main() {
@@ -149,7 +148,7 @@ fn holder<'s>(store: &'s AgentAuthStore, profile: &ProfileId) -> &'s Path {
     }
 }
 
-/// Status and body; nothing when there is no answer in time.
+/// Status and body; none without a response in time.
 async fn ask(
     upstream: &Upstream,
     url: Url,
@@ -197,7 +196,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn many_failures_are_one_question_in_half_a_minute() {
+    async fn many_failures_are_one_check_in_half_a_minute() {
         let checks = UsageChecks::default();
         let (me, other, elsewhere) = (("/a", "openai:me"), ("/a", "openai:other"), ("/b", "openai:me"));
         let is_due =

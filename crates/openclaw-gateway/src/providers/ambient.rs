@@ -1,4 +1,4 @@
-//! Credentials that were never stored and act as profiles all the same.
+//! Ambient profiles: credentials of the configuration and the environment that are never stored.
 
 use openclaw_auth_store::{AmbientProfile, Credential, Secret, SecretRef};
 use openclaw_chain::ModelsConfig;
@@ -69,7 +69,7 @@ pub fn profiles(
     configured.chain(from_environment).chain(local).collect()
 }
 
-/// A key that is looked up each time it is used.
+/// A credential whose pointer is followed at each use.
 fn pointing(provider: &ProviderId, pointer: &SecretRef) -> Option<Credential> {
     let entry = json!({"type": "api_key", "provider": provider.as_str(), "keyRef": pointer.to_json()});
     Credential::from_json(&entry).ok()

@@ -1,4 +1,4 @@
-//! The waits of one attempt: the defaults of the calling crate under the rows of `deadlines` (BL-93).
+//! The time limits of one attempt: the rows of `deadlines` over the defaults of openclaw-upstream (BL-93).
 
 use std::num::NonZeroU64;
 use std::time::Duration;

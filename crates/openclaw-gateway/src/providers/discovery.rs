@@ -1,4 +1,4 @@
-//! What this machine can call when nothing is configured.
+//! Finds the providers that this machine can call when none is configured.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,27 +15,27 @@ use serde::Deserialize;
 use super::OLLAMA;
 use super::ambient::key_variable;
 
-/// How long a running Ollama may take to answer.
+/// Evidence long a running Ollama may take to answer.
 const PROBE_LIMIT: Duration = Duration::from_millis(500);
 
 /// The largest list of models that is read, in bytes.
 const MAX_TAGS: usize = 8 * 1024 * 1024;
 
-/// What was found, in the order of the chain.
+/// The providers that were found, in the order of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Discovery {
-    found: Vec<Found>,
+    found: Vec<FoundProvider>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
+struct FoundProvider {
     provider: &'static str,
-    how: How,
+    how: Evidence,
     model: Option<ModelRef>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum How {
+enum Evidence {
     /// A server answered and has this many models.
     Running(usize),
     /// The auth store holds a profile.
@@ -53,9 +53,9 @@ pub(crate) fn discover(
     let find = |row: &'static Provider| {
         let variable = key_variable(row, environment);
         let how = match (variable, ollama_models) {
-            (Some((name, _)), _) => How::Variable(name),
-            (None, Some(models)) if row.id == OLLAMA => How::Running(models.len()),
-            (None, _) if stored.iter().any(|provider| provider.as_str() == row.id) => How::Stored,
+            (Some((name, _)), _) => Evidence::Variable(name),
+            (None, Some(models)) if row.id == OLLAMA => Evidence::Running(models.len()),
+            (None, _) if stored.iter().any(|provider| provider.as_str() == row.id) => Evidence::Stored,
             (None, _) => return None,
         };
         let model = if row.id == OLLAMA {
@@ -63,7 +63,7 @@ pub(crate) fn discover(
         } else {
             row.default_model
         };
-        Some(Found {
+        Some(FoundProvider {
             provider: row.id,
             how,
             model: model.and_then(|model| reference(row, model)),
@@ -109,13 +109,13 @@ pub(crate) async fn ollama_models(upstream: &Upstream, endpoint: &Endpoint) -> O
 }
 
 impl Discovery {
-    /// The chain of what was found, one model per provider.
+    /// The chain of the providers that were found, one model each.
     pub fn chain(&self) -> impl Iterator<Item = &ModelRef> {
         self.found.iter().filter_map(|found| found.model.as_ref())
     }
 }
 
-/// A report for the person who started the gateway.
+/// A report for the operator who started the gateway.
 impl fmt::Display for Discovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.found.is_empty() {
@@ -129,10 +129,10 @@ impl fmt::Display for Discovery {
                 f.write_str("\n")?;
             }
             let how = match found.how {
-                How::Running(1) => "running with 1 model".to_owned(),
-                How::Running(count) => format!("running with {count} models"),
-                How::Stored => "a stored profile".to_owned(),
-                How::Variable(name) => name.to_owned(),
+                Evidence::Running(1) => "running with 1 model".to_owned(),
+                Evidence::Running(count) => format!("running with {count} models"),
+                Evidence::Stored => "a stored profile".to_owned(),
+                Evidence::Variable(name) => name.to_owned(),
             };
             match &found.model {
                 Some(model) => write!(f, "found {:<18} {how:<22} {model}", found.provider)?,

@@ -1,4 +1,4 @@
-//! The endpoint of every provider that can be called: the known ones, as the configuration changes them.
+//! The endpoint of every provider: the built-in table with the rows of the configuration over it.
 
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ pub fn secret_kind(endpoint: &Endpoint, credential: &Credential) -> SecretKind {
     }
 }
 
-/// What `endpoint` is known by in the state (D4).
+/// The key of `endpoint` in the usage state (D4).
 pub(crate) fn endpoint_key(endpoint: &Endpoint) -> EndpointKey {
     EndpointKey {
         provider: endpoint.provider().clone(),
@@ -86,7 +86,7 @@ pub(crate) fn endpoint_key(endpoint: &Endpoint) -> EndpointKey {
     }
 }
 
-/// Headers of the connection and not of a request; another value breaks the request, or smuggles one.
+/// Headers that belong to the connection; a configured value would break the request, or smuggle another one.
 const OF_THE_CONNECTION: &[&str] = &[
     "connection",
     "content-length",
@@ -101,7 +101,7 @@ const OF_THE_CONNECTION: &[&str] = &[
 
 impl Endpoints {
     /// The known providers with `models` over them. A row without a base URL changes a known provider and is no
-    /// endpoint otherwise. A header whose secret cannot be used is left out and told by [`unusable`](Self::unusable).
+    /// endpoint otherwise. A header whose secret cannot be used is left out and listed by [`unusable`](Self::unusable).
     ///
     /// # Errors
     /// When a row cannot be called as written.
@@ -157,7 +157,7 @@ impl Endpoints {
         self.by_provider.get(provider)
     }
 
-    /// Every endpoint as it is told apart in usage state (D4).
+    /// The key of every endpoint in the usage state (D4).
     pub fn keys(&self) -> EndpointKeys {
         let own = self.by_provider.iter();
         let keys: EndpointKeys = own
@@ -169,7 +169,7 @@ impl Endpoints {
     }
 }
 
-/// Where `provider` is called; none when nobody says where it is.
+/// The endpoint of `provider`; none when neither the table nor its row has an address.
 fn endpoint(
     provider: &ProviderId,
     row: Option<&ProviderConfig>,
@@ -198,7 +198,7 @@ fn endpoint(
     }
 }
 
-/// The endpoint with what its row says beside the address.
+/// The endpoint with the settings of its row other than the address.
 fn with_row(
     endpoint: Endpoint,
     row: &ProviderConfig,

@@ -1,4 +1,4 @@
-//! The logins that are known: where each is used, in which formats, and where it is refreshed.
+//! Where the logins of each provider are used, in which wire formats, and where they are refreshed.
 
 use std::collections::HashMap;
 
@@ -14,18 +14,18 @@ use openclaw_wire::WireFormat;
 
 use super::wire_format;
 
-/// Where the tokens of a login are exchanged for new ones.
+/// The OAuth settings for the refresh of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TokenPlace {
-    /// The address.
+pub(crate) struct OAuthConfig {
+    /// The token endpoint.
     pub(crate) url: LoginUrl,
-    /// The form of the request.
+    /// The body format of the request.
     pub(crate) body: TokenBody,
-    /// The client, for logins that do not say which one they are of.
+    /// The client id, for logins that are stored without one.
     pub(crate) client_id: Option<String>,
     /// Its secret.
     pub(crate) client_secret: Option<SecretValue>,
-    /// The scope to ask for.
+    /// The scope to request.
     pub(crate) scope: Option<String>,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct TokenPlace {
 pub struct LoginEndpoints {
     configs: LoginConfigs,
     aliases: AuthAliases,
-    /// Endpoints of their own.
+    /// Endpoints that only logins use.
     own: HashMap<ProviderId, Endpoint>,
-    /// Where limits are asked for.
+    /// Addresses that report the limits of accounts.
     usage: HashMap<ProviderId, LoginUrl>,
 }
 
@@ -130,15 +130,15 @@ impl LoginEndpoints {
         Some((HeaderName::from_static(known.account_header?), value))
     }
 
-    /// Where a login of `provider` is refreshed; none where nobody knows.
-    pub(crate) fn token_place(&self, provider: &ProviderId) -> Option<TokenPlace> {
+    /// The OAuth settings of `provider`; none when neither the table nor the configuration has its token endpoint.
+    pub(crate) fn oauth_config(&self, provider: &ProviderId) -> Option<OAuthConfig> {
         let provider = self.aliases.auth_id(provider);
         let (known, config) = (
             known(&provider),
             self.config(&provider).cloned().unwrap_or_default(),
         );
         let shipped = || LoginUrl::try_new(known?.token_url).ok();
-        Some(TokenPlace {
+        Some(OAuthConfig {
             url: config.token_url.or_else(shipped)?,
             body: config
                 .token_body

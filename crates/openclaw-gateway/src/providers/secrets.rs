@@ -1,4 +1,4 @@
-//! Where the pointers of secrets lead: the environment, configured files, and configured commands (auth-store.md 4.4).
+//! Resolves pointers to secrets: environment variables, configured files and commands (auth-store.md 4.4).
 
 mod command;
 mod configured;
@@ -23,12 +23,12 @@ pub(crate) use dangling_pointer::{DanglingPointer, pointer};
 
 use openclaw_config::{CommandConfig, Environment, SecretProvider, SecretsConfig};
 
-/// The alias of a pointer that names no place.
+/// The alias of a pointer that names no source.
 const UNNAMED: &str = "default";
-/// How long what a command printed is used before it is asked again.
+/// How long the output of a command is used before the command is run again.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// The configured places. Cheap to clone; clones remember together what commands printed.
+/// The configured sources of secrets. Cheap to clone; clones share the cached outputs of commands.
 #[derive(Clone)]
 pub struct SecretSources(Arc<Sources>);
 
@@ -36,35 +36,35 @@ struct Sources {
     config: SecretsConfig,
     environment: Environment,
     runs_commands: bool,
-    /// What commands printed, by alias and id.
-    printed: Mutex<HashMap<(String, String), Printed>>,
-    /// The runs of commands, by the same.
+    /// The outputs of commands, by alias and id.
+    printed: Mutex<HashMap<(String, String), CachedOutput>>,
+    /// The runs of commands, by alias and id.
     runs: Mutex<HashMap<(String, String), Run>>,
 }
 
-struct Printed {
+struct CachedOutput {
     text: SecretString,
     at: Instant,
 }
 
-/// Locked while a command runs; afterwards it says what was wrong.
-type Run = Arc<Mutex<Option<Failed>>>;
+/// Locked while a command runs; afterwards it holds the failure, if any.
+type Run = Arc<Mutex<Option<FailedRun>>>;
 
-/// A run of a command that brought no secret.
-struct Failed {
+/// A run of a command that printed no secret.
+struct FailedRun {
     at: Instant,
     kind: io::ErrorKind,
     why: String,
 }
 
 impl SecretSources {
-    /// The places that a configuration names.
+    /// The sources of a configuration.
     pub fn new(config: &SecretsConfig, environment: &Environment) -> Self {
         Self(Arc::new(Sources::new(config, environment)))
     }
 
-    /// Lets `work` follow pointers. Reading files and running commands takes its time: where [`is_quick`] says no, call
-    /// it where blocking is allowed.
+    /// Lets `work` follow pointers. Reading files and running commands blocks: where [`is_quick`] is false, call it on a
+    /// thread that may block.
     ///
     /// [`is_quick`]: Self::is_quick
     pub fn with<T>(&self, work: impl FnOnce(SecretLookup<'_>) -> T) -> T {
@@ -76,17 +76,17 @@ impl SecretSources {
         })
     }
 
-    /// What one pointer leads to.
+    /// The secret that one pointer names.
     ///
     /// # Errors
-    /// When it leads nowhere.
+    /// When there is no such secret.
     pub(crate) fn follow(&self, pointer: &SecretRef) -> Result<String, SecretError> {
         let secret = self.with(|places| resolve_pointer(pointer, places))?;
         Ok(secret.expose_secret().to_owned())
     }
 
-    /// These places, but for commands, which are left alone: for looking at a configuration.
-    pub fn at_rest(config: &SecretsConfig, environment: &Environment) -> Self {
+    /// The sources of a configuration of which commands are not run, to check a configuration.
+    pub fn without_commands(config: &SecretsConfig, environment: &Environment) -> Self {
         Self(Arc::new(Sources {
             runs_commands: false,
             ..Sources::new(config, environment)
@@ -98,23 +98,23 @@ impl SecretSources {
         self.0.runs_commands
     }
 
-    /// Whether following a pointer is done at once.
+    /// Whether a pointer can be followed without blocking.
     pub(crate) fn is_quick(&self, pointer: &SecretRef) -> bool {
         match pointer.source {
             SecretSource::Env => true,
-            SecretSource::Exec => self.0.remembered(&pointer.provider, &pointer.id).is_some(),
+            SecretSource::Exec => self.0.cached(&pointer.provider, &pointer.id).is_some(),
             SecretSource::File => false,
         }
     }
 
-    /// Forgets what commands printed, because it was refused.
+    /// Drops the cached output of a command, because a provider refused the secret.
     pub(crate) fn forget(&self, pointer: &SecretRef) {
         let key = (pointer.provider.clone(), pointer.id.clone());
-        whole(&self.0.printed).remove(&key);
+        locked(&self.0.printed).remove(&key);
     }
 
-    /// Whether a place is configured for a pointer, without looking there.
-    pub(crate) fn knows(&self, pointer: &SecretRef) -> bool {
+    /// Whether the source of a pointer is configured, without reading it.
+    pub(crate) fn is_configured(&self, pointer: &SecretRef) -> bool {
         match (pointer.source, self.0.provider(pointer.source, &pointer.provider)) {
             (SecretSource::Env, _)
             | (SecretSource::Exec, Some(SecretProvider::Exec(_)))
@@ -124,7 +124,7 @@ impl SecretSources {
     }
 }
 
-/// What people call a place of this kind.
+/// The name of this kind of source in messages.
 pub(crate) fn kind(source: SecretSource) -> &'static str {
     match source {
         SecretSource::Env => "variable",
@@ -133,7 +133,7 @@ pub(crate) fn kind(source: SecretSource) -> &'static str {
     }
 }
 
-/// Aliases alone; what stands behind them may hold secrets.
+/// Shows the aliases alone; their settings may hold secrets.
 impl fmt::Debug for SecretSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.config.providers.keys()).finish()
@@ -151,7 +151,7 @@ impl Sources {
         }
     }
 
-    /// The place under an alias, or the default one of its kind.
+    /// The source with an alias, or the default one of its kind.
     fn provider(&self, source: SecretSource, alias: &str) -> Option<&SecretProvider> {
         let providers = &self.config.providers;
         let default = match source {
@@ -178,7 +178,7 @@ impl Sources {
         let Some(SecretProvider::Exec(config)) = self.provider(SecretSource::Exec, alias) else {
             return None;
         };
-        if let Some(text) = self.remembered(alias, id) {
+        if let Some(text) = self.cached(alias, id) {
             return Some(Ok(text));
         }
         if !self.runs_commands {
@@ -187,43 +187,43 @@ impl Sources {
         Some(self.run_once(config, alias, id, Instant::now()))
     }
 
-    /// Runs a command for somebody who has waited since `asked`. Whoever asks for the same secret meanwhile waits for this
-    /// run, and shares what comes of it.
+    /// Runs a command for a caller that has waited since `asked`. Callers that need the same secret meanwhile wait for this
+    /// run and share its result.
     fn run_once(&self, config: &CommandConfig, alias: &str, id: &str, asked: Instant) -> io::Result<String> {
         let key = (alias.to_owned(), id.to_owned());
-        let run = Arc::clone(whole(&self.runs).entry(key.clone()).or_default());
-        let mut failed = whole(&run);
-        if let Some(text) = self.remembered(alias, id) {
+        let run = Arc::clone(locked(&self.runs).entry(key.clone()).or_default());
+        let mut failed = locked(&run);
+        if let Some(text) = self.cached(alias, id) {
             return Ok(text);
         }
         if let Some(failed) = failed.as_ref().filter(|failed| failed.at > asked) {
             return Err(io::Error::new(failed.kind, failed.why.clone()));
         }
-        let outcome = command::ask(config, alias, id, &self.environment);
-        *failed = outcome.as_ref().err().map(|error| Failed {
+        let outcome = command::run_for_secret(config, alias, id, &self.environment);
+        *failed = outcome.as_ref().err().map(|error| FailedRun {
             at: Instant::now(),
             kind: error.kind(),
             why: error.to_string(),
         });
         if let Ok(text) = &outcome {
-            let printed = Printed {
+            let printed = CachedOutput {
                 text: SecretString::from(text.as_str()),
                 at: Instant::now(),
             };
-            whole(&self.printed).insert(key, printed);
+            locked(&self.printed).insert(key, printed);
         }
         outcome
     }
 
-    fn remembered(&self, alias: &str, id: &str) -> Option<String> {
-        let printed = whole(&self.printed);
+    fn cached(&self, alias: &str, id: &str) -> Option<String> {
+        let printed = locked(&self.printed);
         let known = printed.get(&(alias.to_owned(), id.to_owned()))?;
         (known.at.elapsed() < FRESH).then(|| known.text.expose_secret().to_owned())
     }
 }
 
-/// What a lock guards. Its values are replaced as wholes, so a panic elsewhere leaves nothing half done.
-fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+/// The value of a lock, also after a panic: values are replaced as a whole, so none is half written.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

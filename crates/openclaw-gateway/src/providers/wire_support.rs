@@ -1,4 +1,4 @@
-//! Which candidates of a chain, and which of their credentials, can serve a wire format.
+//! Selects the candidates of a chain, and their credentials, that support the wire format of a request.
 
 use std::collections::HashSet;
 
@@ -11,25 +11,25 @@ use openclaw_wire::WireFormat;
 
 use super::Endpoints;
 
-/// The code of what cannot serve a format.
+/// The code of a candidate that does not support the format.
 const CODE: &str = "wire_unsupported";
 
-/// What can serve a request in one format.
-pub(crate) struct Fitting {
-    /// The candidates to ask.
+/// The candidates that support one format, and the records of the others.
+pub(crate) struct WireSelection {
+    /// The candidates that support it.
     pub(crate) kept: Vec<ModelRef>,
-    /// The records of the others.
-    pub(crate) left_out: Vec<AttemptRecord>,
-    /// Credentials of the kept ones that leave their order.
-    pub(crate) set_aside: HashSet<ProfileId>,
-    /// The records of those.
-    pub(crate) passed_over: Vec<AttemptRecord>,
-    /// The first provider that was left out although it speaks the format.
-    pub(crate) logins_alone: Option<ProviderId>,
+    /// The records of the incompatible candidates.
+    pub(crate) incompatible: Vec<AttemptRecord>,
+    /// Credentials of the kept candidates that do not support it.
+    pub(crate) excluded_profiles: HashSet<ProfileId>,
+    /// The records of those credentials.
+    pub(crate) profile_records: Vec<AttemptRecord>,
+    /// The first provider that was left out although it speaks the format: it has only logins.
+    pub(crate) login_only: Option<ProviderId>,
 }
 
-/// What is asked of each candidate.
-pub(crate) struct Fit<'a> {
+/// The state by which candidates are checked.
+pub(crate) struct WireSupport<'a> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) policy: &'a RunPolicy,
     pub(crate) snapshot: &'a AuthSnapshot,
@@ -38,16 +38,16 @@ pub(crate) struct Fit<'a> {
     pub(crate) now: Timestamp,
 }
 
-impl Fit<'_> {
-    /// Takes the candidates out of `chain` that cannot read the request, and the credentials that are not good for it.
-    /// Nothing is marked.
-    pub(crate) fn of(&self, chain: Vec<ModelRef>) -> Fitting {
-        let mut fitting = Fitting {
+impl WireSupport<'_> {
+    /// Removes the candidates from `chain` that do not support the format, and their credentials that do not. No failure
+    /// is recorded.
+    pub(crate) fn select(&self, chain: Vec<ModelRef>) -> WireSelection {
+        let mut selection = WireSelection {
             kept: Vec::new(),
-            left_out: Vec::new(),
-            set_aside: HashSet::new(),
-            passed_over: Vec::new(),
-            logins_alone: None,
+            incompatible: Vec::new(),
+            excluded_profiles: HashSet::new(),
+            profile_records: Vec::new(),
+            login_only: None,
         };
         let has_logins = self.has_logins();
         for candidate in chain {
@@ -55,17 +55,17 @@ impl Fit<'_> {
                 .endpoints
                 .get(candidate.provider())
                 .is_none_or(|endpoint| endpoint.speaks(self.wire));
-            // A key is good for whatever its provider speaks.
+            // A key supports every format that its provider speaks.
             if speaks && !has_logins {
-                fitting.kept.push(candidate);
+                selection.kept.push(candidate);
                 continue;
             }
-            let (fit, unfit) = self.credentials(&candidate);
-            // A provider without any credential fails with words of its own.
-            if fit.is_empty() && (!unfit.is_empty() || !speaks) {
+            let (compatible, incompatible) = self.credentials(&candidate);
+            // A provider without any credential has an error of its own.
+            if compatible.is_empty() && (!incompatible.is_empty() || !speaks) {
                 let error = if speaks {
-                    fitting
-                        .logins_alone
+                    selection
+                        .login_only
                         .get_or_insert_with(|| candidate.provider().clone());
                     format!(
                         "no credential of `{}` is good for {}",
@@ -75,25 +75,25 @@ impl Fit<'_> {
                 } else {
                     format!("`{}` does not speak {}", candidate.provider(), self.wire.name())
                 };
-                fitting.left_out.push(record(candidate, error));
+                selection.incompatible.push(record(candidate, error));
                 continue;
             }
-            for id in unfit {
+            for id in incompatible {
                 let error = format!(
                     "profile {} is not good for {}",
                     log_id(Some(&id)),
                     self.wire.name()
                 );
-                if fitting.set_aside.insert(id) {
-                    fitting.passed_over.push(record(candidate.clone(), error));
+                if selection.excluded_profiles.insert(id) {
+                    selection.profile_records.push(record(candidate.clone(), error));
                 }
             }
-            fitting.kept.push(candidate);
+            selection.kept.push(candidate);
         }
-        fitting
+        selection
     }
 
-    /// Whether any credential is a login, which may not be good for what its provider speaks.
+    /// Whether any credential is a login, which may not support every format of its provider.
     fn has_logins(&self) -> bool {
         let all = self
             .snapshot
@@ -107,7 +107,7 @@ impl Fit<'_> {
         all.into_iter().any(is_login)
     }
 
-    /// The candidate's credentials that are good for the format, and the others.
+    /// The candidate's credentials that support the format, and the others.
     fn credentials(&self, candidate: &ModelRef) -> (Vec<ProfileId>, Vec<ProfileId>) {
         let provider = candidate.provider();
         let order = match self.pin {
@@ -130,7 +130,7 @@ impl Fit<'_> {
         })
     }
 
-    /// A person's pin holds for the candidates whose provider shares credentials with it (S-5.5e).
+    /// A user's pin holds for the candidates whose provider shares credentials with it (S-5.5e).
     fn concerns(&self, profile: &ProfileId, candidate: &ModelRef) -> bool {
         let credential = self.snapshot.credential(profile);
         credential.is_some_and(|credential| {
@@ -141,7 +141,7 @@ impl Fit<'_> {
     }
 }
 
-/// The format in which a credential is asked first: the one that most providers speak, else whichever it is good for.
+/// The format in which a credential is tested first: the one that most providers speak, else the first that it supports.
 pub fn first_wire(endpoints: &Endpoints, provider: &ProviderId, credential: &Credential) -> WireFormat {
     let wires = [
         WireFormat::ChatCompletions,

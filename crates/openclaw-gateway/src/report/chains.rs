@@ -136,7 +136,7 @@ impl ChainReport {
             Some(probe) => Requested::from(probe.primary()),
             None => selection.requested.clone(),
         };
-        let explained = resolver.explain_chain(&requested, selection.fallbacks.as_deref());
+        let explained = resolver.explain_selected_chain(&requested, &selection);
         Self {
             agent: state.agent.clone(),
             run,

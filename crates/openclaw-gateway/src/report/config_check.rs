@@ -59,12 +59,13 @@ pub fn check(
     state_dir: &Path,
 ) -> Result<ConfigReport, StoredError> {
     let resolver = Resolver::new(&config.chain);
-    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let sources = SecretSources::without_commands(&config.secrets, environment);
     let ambient = ambient::profiles(&config.chain.models, endpoints, &sources, environment);
     let checked = look(config, environment, state_dir)?;
     // They explain what is said of credentials that are missing.
     let mut findings = left_by_older_versions(&checked);
     findings.extend(lint(&config.chain, Some(&facts::credentials(&checked, &ambient))));
+    findings.extend(findings::caps_below_first_wait(&config.auth.cooldowns));
     findings.extend(config.includes.iter().map(findings::include));
     findings.extend(config.misspelt.iter().map(findings::misspelt));
     findings.extend(findings::foreign_formats(&config.chain.models));
@@ -80,7 +81,7 @@ pub fn check(
     for agent in &checked {
         let selection = resolver.select(&SelectionFacts::new(&agent.id, RunKind::Turn));
         let mut chain = Vec::new();
-        for model in resolver.chain(&selection.requested, selection.fallbacks.as_deref()) {
+        for model in resolver.selected_chain(&selection.requested, &selection) {
             let endpoint = endpoints.get(model.provider());
             if endpoint.is_none() && !findings::is_told(&findings, &model) {
                 findings.push(findings::no_endpoint(&agent.id, &model));
@@ -148,7 +149,7 @@ pub fn dangling_credentials(
     state_dir: &Path,
 ) -> Result<Vec<Finding>, StoredError> {
     let environment = &config.environment(environment);
-    let sources = SecretSources::at_rest(&config.secrets, environment);
+    let sources = SecretSources::without_commands(&config.secrets, environment);
     Ok(dangling_among(&look(config, environment, state_dir)?, &sources))
 }
 

@@ -67,7 +67,7 @@ impl Draft {
             auth: config.auth.clone(),
             aliases: AuthAliases::default(),
             endpoints: endpoints.keys(),
-            settings: run_settings(&config.failover),
+            settings: run_settings(&config.failover, &environment),
         });
         Ok(Self {
             config,

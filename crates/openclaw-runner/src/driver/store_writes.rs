@@ -116,6 +116,16 @@ impl<C: Clock, U: UsageStore, S: SessionStore> Runner<C, U, S> {
         self.skips().record(transcript, candidate, reason, ttl, now);
     }
 
+    /// Ends what [`note_auth_failure`](Self::note_auth_failure) noted of a candidate that answers now (F-1).
+    pub(super) fn note_good_login(&self, busy: Option<&ActiveSession>, candidate: &ModelRef) {
+        if self.policy.settings.auth_skip_ttl.is_zero() {
+            return;
+        }
+        if let Some(transcript) = busy.and_then(ActiveSession::transcript) {
+            self.skips().forget(&transcript, candidate);
+        }
+    }
+
     pub(super) fn skips(&self) -> MutexGuard<'_, SkipCache> {
         // Markers are whole values, so a panic elsewhere leaves nothing half done.
         self.skips.lock().unwrap_or_else(PoisonError::into_inner)

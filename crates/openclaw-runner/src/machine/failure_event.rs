@@ -15,7 +15,7 @@ pub(crate) fn failure_event(
     Some(FailureEvent {
         provider: candidate.provider().clone(),
         reason: verdict.reason,
-        scope: MarkScope::of(verdict.scope)?,
+        scope: MarkScope::of_verdict(verdict)?,
         model: Some(candidate.model().clone()),
         hint: verdict.hint.clone(),
         started_at,

@@ -74,7 +74,7 @@ pub fn plan(
         || selection.requested.clone(),
         |probe| Requested::from(probe.primary()),
     );
-    let chain = resolver.chain(&requested, selection.fallbacks.as_deref());
+    let chain = resolver.selected_chain(&requested, &selection);
     let pinned = turn.session.and_then(|session| {
         let first = chain.first()?;
         Some(pin(policy, snapshot, session, first, probe.as_ref(), now))

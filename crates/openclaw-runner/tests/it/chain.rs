@@ -1,5 +1,6 @@
 //! The list of candidates that a run walks, as a configuration and a request make it.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
@@ -153,6 +154,21 @@ async fn r_6_7_a_restart_forgets_who_refused_its_login() {
     assert_eq!(calls(&process).await.len(), 3);
     assert_eq!(calls(&process).await.len(), 2, "the fallback is skipped");
     assert_eq!(calls(&runner()).await.len(), 3, "a new process asks it again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn f_1_an_answer_ends_what_is_noted_of_a_refused_login() {
+    let process = runner();
+    assert_eq!(calls(&process).await.len(), 3);
+    assert_eq!(calls(&process).await.len(), 2, "the fallback is skipped");
+    // As the requested model it is asked all the same, and answers.
+    let mut direct = request();
+    direct.chain = vec!["openai/gpt".parse().unwrap()];
+    direct.requested = Requested::from(&direct.chain[0]);
+    let good = Script::new(HashMap::default());
+    process.run(direct, &*good).await.unwrap();
+    assert_eq!(good.calls().len(), 1);
+    assert_eq!(calls(&process).await.len(), 3, "it is asked again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use openclaw_ids::{ModelRef, SessionId};
 
 use crate::entry::{LastAnswer, NoticeState, SessionEntry};
-use crate::entry::{ModelOverride, OverrideSource, PinSource, StoredPin};
+use crate::entry::{ModelOverride, OverrideSource, StoredPin};
 
 /// Why a session starts over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +24,7 @@ const TOKEN_COUNTERS: &[&str] = &["inputTokens", "outputTokens", "totalTokens"];
 /// The entry of a session that starts over with the transcript `session_id` (S-9).
 ///
 /// A person's model stays and is marked as theirs, also when it was stored before there were marks; an automatic
-/// override goes. A person's profile pin ends with the session (R5), but not by the call `sessions.reset` (S-5.5d);
-/// an automatic pin goes in any case. Probe marks belong to the session's key and stay (S-6.2c).
+/// override goes. Every profile pin ends with the session, a person's too, whatever starts it over (R5, F-10). Probe marks belong to the session's key and stay (S-6.2c).
 #[must_use]
 pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Timestamp) -> SessionEntry {
     let mut next = entry.clone();
@@ -41,13 +40,13 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
         ModelOverride::default()
     };
     next.notice = NoticeState::default();
-    next.unpark_pin();
+    next.failover.parked_pin = None;
     next.forget_ended_fallback();
     next.failover.pending_notice = None;
     next.live_model_switch_pending = false;
+    next.pin = StoredPin::default();
     match kind {
         Reset::NewSession => {
-            next.pin = StoredPin::default();
             next.last_answer = LastAnswer::default();
             next.compaction_count = 0;
             for counter in TOKEN_COUNTERS {
@@ -55,7 +54,6 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
             }
         }
         Reset::Call { selection } => {
-            next.pin = StoredPin::from(next.profile_pin().filter(|pin| pin.source == PinSource::User));
             next.last_answer.model_provider = Some(selection.provider().clone());
             next.last_answer.model = Some(selection.model().clone());
         }

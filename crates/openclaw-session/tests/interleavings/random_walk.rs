@@ -53,3 +53,26 @@ proptest! {
         }
     }
 }
+
+/// A person picks again what a reset had kept, while another choice was stored: that is no change of the selection, so
+/// the merge applies the rest, and the newer choice stays (S-12.4 item 5).
+#[test]
+fn s_12_4_a_choice_that_was_stored_when_it_was_read_does_not_undo_a_newer_one() {
+    let mut world = World::with("");
+    let pick = |model| Action::Choose { model, profile: None };
+    let commit = Action::Commit {
+        model: 2,
+        profile: None,
+    };
+    for act in [
+        pick(2),
+        Action::Reset { by_call: true },
+        Action::ReadToChange,
+        pick(0),
+        commit,
+    ] {
+        let before = world.clone();
+        world.play(act);
+        assert!(broken(&before, act, &world).is_none(), "{act:?}: {world:#?}");
+    }
+}

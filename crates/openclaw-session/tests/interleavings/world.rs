@@ -208,7 +208,10 @@ impl World {
         };
         match merge(&read, &changed, &self.entry) {
             MergeOutcome::Applied(next) => {
-                self.want(Some(index), named);
+                // A choice that was stored already when it was read is none; one that came meanwhile stays (S-12.4 item 5).
+                if changed.selection() != read.selection() {
+                    self.want(Some(index), named);
+                }
                 self.entry = next;
             }
             MergeOutcome::SelectionConflict(next) => self.entry = next,
@@ -223,9 +226,7 @@ impl World {
         } else {
             Reset::NewSession
         };
-        if !by_call {
-            self.pinned = None;
-        }
+        self.pinned = None;
         self.entry = reset(&self.entry, id, &kind, now());
     }
 

@@ -6,13 +6,77 @@ use super::*;
 
 #[test]
 fn s_2_2_automatic_overrides() {
-    // S-2.2b: the primary is not appended; an empty configured list makes row D strict.
-    let no_fallbacks = case().defaults(json!({ "model": "p/p" })).stored(auto("o/o"));
-    check(&no_fallbacks, S::AutoOverride, Some(&[]), "o+o");
+    // F-4: the primary follows also where the configured list is empty, and stands once.
+    let no_fallbacks = || case().defaults(json!({ "model": "p/p" }));
+    check(
+        &no_fallbacks().stored(auto("o/o")),
+        S::AutoOverride,
+        Some(&[]),
+        "o+o; p+p",
+    );
+    check(
+        &no_fallbacks().stored(auto("p/p")),
+        S::AutoOverride,
+        Some(&[]),
+        "p+p",
+    );
     // S-2.2d: without an origin it is ignored, for the list too.
     let legacy_auto = case().stored(StoredOverride::LegacyAuto);
     check(&legacy_auto, S::ConfiguredDefault, None, "p+p; groq+f");
     assert_eq!(legacy_auto.select().0.ignored, Some(IgnoredOverride::LegacyAuto));
+}
+
+/// The configured primary is the last candidate whenever a fallback wrote the override that is used, whatever list comes
+/// before it, and stands once.
+#[test]
+fn f_4_the_primary_follows_an_automatic_override_of_every_kind_of_run() {
+    let own = |setting: serde_json::Value| case().agent(json!({ "model": setting }));
+    let subagents = json!({ "model": { "primary": "p/p", "fallbacks": ["groq/f"] },
+        "subagents": { "model": { "primary": "s/s", "fallbacks": ["s/t"] } } });
+    for (case, list, chain) in [
+        (case(), &["groq/f"][..], "o+o; groq+f; p+p"),
+        (own(json!("q/q")), &[], "o+o; q+q"),
+        (own(json!({ "primary": "q/q", "fallbacks": [] })), &[], "o+o; q+q"),
+        (
+            own(json!({ "primary": "q/q", "fallbacks": ["a/b", "q/q"] })),
+            &["a/b", "q/q"],
+            "o+o; a+b; q+q",
+        ),
+        (case().channel("c/c"), &["groq/f"], "o+o; groq+f; c+c"),
+        (case().inherited(), &["groq/f"], "o+o; groq+f; p+p"),
+        (case().run(heartbeat(None)), &["groq/f"], "o+o; groq+f; p+p"),
+        (
+            case().run(heartbeat(Some("h/h"))),
+            &["groq/f"],
+            "h+h; groq+f; p+p",
+        ),
+        (own(json!("q/q")).run(cron(None, None)), &[], "o+o; q+q"),
+        (
+            case().run(RunKind::Subagent).defaults(subagents),
+            &["s/t"],
+            "o+o; s+t; s+s",
+        ),
+    ] {
+        let case = case.stored(auto("o/o"));
+        let (selection, candidates) = case.select();
+        assert_eq!(selection.fallbacks.as_deref(), Some(&owned(list)[..]), "{chain}");
+        assert_eq!(pairs(&candidates), chain, "{:#?}", selection.trace);
+        assert!(!selection.strict, "{chain}");
+    }
+    // A person's choice and a run's own list stay exact.
+    for case in [
+        case().stored(user("o/o")),
+        case().stored(legacy("o/o")),
+        case().stored(auto("o/o")).run(cron(None, Some(&["z/z"]))),
+        case()
+            .stored(auto("o/o"))
+            .run(one_off("x/y", OneOffPolicy::Strict)),
+        case().stored(auto("o/o")).run(RunKind::MemoryFlush {
+            model: "m/m".to_owned(),
+        }),
+    ] {
+        assert_eq!(case.select().0.last, None, "{:?}", case.run);
+    }
 }
 
 #[test]
@@ -153,7 +217,7 @@ fn row_k_and_a5_an_inherited_override_keeps_its_source() {
         &case().stored(auto("o/o")).inherited(),
         S::InheritedOverride,
         Some(&["groq/f"]),
-        "o+o; groq+f",
+        "o+o; groq+f; p+p",
     );
     check(
         &case().stored(StoredOverride::LegacyAuto).inherited(),
@@ -204,7 +268,7 @@ fn what_holds_for_every_kind_of_run_under_every_agent_setting() {
                 // A strict run has one candidate (S-2.1a), and a pin is strict unless the run names its own list.
                 assert_eq!(
                     own.strict,
-                    own.fallbacks.as_ref().is_some_and(Vec::is_empty),
+                    own.last.is_none() && own.fallbacks.as_ref().is_some_and(Vec::is_empty),
                     "{told}"
                 );
                 assert!(!own.strict || chain.len() == 1, "{told}");

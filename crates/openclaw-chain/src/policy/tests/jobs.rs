@@ -148,7 +148,7 @@ fn rows_h1_and_h2_heartbeats() {
         &beat().stored(auto("o/o")),
         S::HeartbeatModel,
         Some(&["groq/f"]),
-        "h+h; groq+f",
+        "h+h; groq+f; p+p",
     );
     check(
         &beat().agent(json!({ "model": "a/a" })),
@@ -227,26 +227,26 @@ fn row_l_b6_and_b7_sub_agents() {
         &over(with(none.clone(), json!({}))),
         S::Subagent,
         Some(&["groq/f"]),
-        "o+o; groq+f",
+        "o+o; groq+f; p+p",
     );
     check(
         &over(with(listed.clone(), json!({ "model": "a/a" }))),
         S::Subagent,
         Some(&["s/t"]),
-        "o+o; s+t",
+        "o+o; s+t; a+a",
     );
     check(
         &over(with(none.clone(), json!({ "model": "a/a" }))),
         S::Subagent,
         Some(&[]),
-        "o+o",
+        "o+o; a+a",
     );
     let agent_list = json!({ "subagents": { "model": { "fallbacks": ["b/c"] } } });
     check(
         &over(with(listed, agent_list)),
         S::Subagent,
         Some(&["b/c"]),
-        "o+o; b+c",
+        "o+o; b+c; s+s",
     );
     // B4: spawned with an explicit model.
     check(

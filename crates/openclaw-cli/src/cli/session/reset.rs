@@ -6,7 +6,7 @@ use std::io;
 use clap::Args;
 use openclaw_config::Environment;
 use openclaw_gateway::report::SessionReport;
-use openclaw_ids::SessionId;
+use openclaw_ids::{IdError, SessionId, SessionKey};
 use openclaw_session::{Reset, reset, update};
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(
     let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let (key, _) = session(&agent, &arguments.key)?;
-    let id = SessionId::try_new(&format!("oc-{:016x}", RandomState::new().hash_one(key.as_str())))?;
+    let id = new_session_id(key)?;
     let store = files.session_store(&agent.id)?;
     let now = now();
     let renewed = runtime()?.block_on(update(&store, key, |entry| {
@@ -73,4 +73,9 @@ impl Render for RestartedSession {
     fn json(&self) -> impl Serialize {
         &self.0
     }
+}
+
+/// A name for a transcript of `key` that begins now.
+pub(super) fn new_session_id(key: &SessionKey) -> Result<SessionId, IdError> {
+    SessionId::try_new(&format!("oc-{:016x}", RandomState::new().hash_one(key.as_str())))
 }

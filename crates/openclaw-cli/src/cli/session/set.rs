@@ -6,12 +6,13 @@ use clap::Args;
 use openclaw_auth_store::Credential;
 use openclaw_config::Environment;
 use openclaw_gateway::report::{OrderOfProvider, SessionReport};
-use openclaw_ids::{ModelRef, ProfileId};
+use openclaw_ids::{ModelRef, ProfileId, SessionKey};
 use openclaw_session::{ProfileChoice, SessionEntry, UserSelection, apply_user_selection, update};
 use serde::Serialize;
 
 use crate::cli::auth::NotStored;
-use crate::cli::chain::{UnknownModel, UnknownSession, no_address, session};
+use crate::cli::chain::{UnknownModel, no_address, session};
+use crate::cli::session::reset::new_session_id;
 use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::Render;
@@ -65,23 +66,21 @@ pub(in crate::cli) fn run(
 ) -> Result<Outcome, CommandError> {
     let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
-    let (key, entry) = session(&agent, &arguments.key)?;
-    let configured = files.resolver.agent_primary(&agent.id);
-    let selection = selection(arguments, &files, &agent, entry, &configured)?;
-    let store = files.session_store(&agent.id)?;
+    let key = &SessionKey::try_new(&arguments.key)?;
     let now = now();
-    let changed = runtime()?.block_on(update(&store, key, |entry| {
-        let Some(entry) = entry else {
-            return (None, None);
-        };
-        let next = apply_user_selection(entry, &selection, &configured, now);
-        let shown = next.clone().unwrap_or_else(|| entry.clone());
-        (next, Some(shown))
+    // One that has not been seen yet begins with the choice (F-11).
+    let fresh = SessionEntry::new(new_session_id(key)?, now);
+    let seen = session(&agent, &arguments.key).map(|(_, entry)| entry);
+    let configured = files.resolver.agent_primary(&agent.id);
+    let selection = selection(arguments, &files, &agent, seen.unwrap_or(&fresh), &configured)?;
+    let store = files.session_store(&agent.id)?;
+    let entry = runtime()?.block_on(update(&store, key, |entry| {
+        let before = entry.unwrap_or(&fresh);
+        let next = apply_user_selection(before, &selection, &configured, now);
+        let next = next.or_else(|| entry.is_none().then(|| fresh.clone()));
+        let shown = next.clone().unwrap_or_else(|| before.clone());
+        (next, shown)
     }))?;
-    let entry = changed.ok_or_else(|| UnknownSession {
-        agent: agent.id.clone(),
-        key: arguments.key.clone(),
-    })?;
     let report = SessionReport::of(key, &entry, &configured);
     let notes = notes(&files, &agent, &report.selected);
     screen.render(&SessionChange { report, notes }, arguments.common.output)?;

@@ -60,3 +60,39 @@ fn findings_are_told_with_their_remedy() {
         "{rules}"
     );
 }
+
+#[test]
+fn f_5_a_longest_wait_below_the_first_one_is_told() {
+    for (cooldowns, places) in [
+        (
+            "{ billingMaxHours: 1 }",
+            &["auth.cooldowns.billingBackoffHours"][..],
+        ),
+        (
+            "{ billingBackoffHours: 30 }",
+            &["auth.cooldowns.billingBackoffHours"],
+        ),
+        (
+            "{ billingBackoffHoursByProvider: { openai: 25 } }",
+            &["auth.cooldowns.billingBackoffHoursByProvider.openai"],
+        ),
+        (
+            "{ authPermanentMaxMinutes: 2 }",
+            &["auth.cooldowns.authPermanentBackoffMinutes"],
+        ),
+        ("{ billingBackoffHours: 24, authPermanentMaxMinutes: 10 }", &[]),
+    ] {
+        let desk = Desk::bare();
+        desk.write(
+            "openclaw.json",
+            &format!("{{ auth: {{ cooldowns: {cooldowns} }} }}"),
+        );
+        let told = desk.run(&["lint", "--json"]).json();
+        let findings = told["findings"].as_array().unwrap();
+        let capped = findings
+            .iter()
+            .filter(|finding| finding["code"] == "cap-below-first-wait");
+        let found: Vec<_> = capped.map(|finding| finding["place"].as_str().unwrap()).collect();
+        assert_eq!(found, places, "{cooldowns}: {told}");
+    }
+}

@@ -58,6 +58,24 @@ fn sessions_are_shown_set_reset_and_exported() {
 }
 
 #[test]
+fn f_11_a_choice_begins_a_session_that_was_not_seen_yet() {
+    let desk = desk();
+    let key = "agent:main:new";
+    for (model, selected) in [("groq/llama", "groq/llama"), ("default", "openai/gpt")] {
+        let set = desk
+            .fine(&["session", "set", key, "--model", model, "--json"])
+            .json();
+        assert_eq!(set["selected"], selected);
+        let shown = desk.fine(&["session", "show", key, "--json"]).json();
+        assert_eq!(shown["sessionId"], set["sessionId"]);
+    }
+    let other = desk.fine(&["session", "set", "agent:main:other", "--model", "default"]);
+    assert!(other.output.contains("openai/gpt"), "{other:?}");
+    let listed = desk.fine(&["session", "list", "--json"]).json();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 4, "{listed}");
+}
+
+#[test]
 fn looking_at_sessions_of_the_other_program_takes_nothing_over() {
     let desk = desk();
     desk.fine(&["session", "list"]);

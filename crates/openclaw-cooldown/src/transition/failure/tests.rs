@@ -239,12 +239,98 @@ fn d3_an_end_that_stays_the_same_keeps_its_reason() {
 }
 
 #[test]
-fn d1_a_window_that_outlasts_the_failure_window_starts_over_too() {
+fn f_6_a_window_that_outlasts_the_failure_window_keeps_its_step() {
     let usage = ProfileUsage::default()
         .failed(0, &failure(Reason::RateLimit).hinting(5 * DAY))
         .failed(2 * DAY, &failure(Reason::RateLimit).started(2 * DAY));
     assert_eq!(usage.span(&on_model("m")), Some((2 * DAY, 5 * DAY)));
-    assert_eq!(usage.steps(&on_model("m")), 1);
+    assert_eq!(usage.steps(&on_model("m")), 2);
+}
+
+#[test]
+fn f_6_the_first_failure_after_the_longest_wait_is_the_next_step() {
+    let mut usage = ProfileUsage::default();
+    let mut now = 0;
+    let mut hours = Vec::new();
+    for _ in 0..6 {
+        usage = usage.failed(now, &failure(Reason::Billing));
+        let (from, until) = usage.span(&Lane::Billing).unwrap();
+        hours.push((until - from) / HOUR);
+        now = until + MINUTE;
+    }
+    assert_eq!(hours, [5, 10, 20, 24, 24, 24]);
+    assert_eq!(usage.failure_counts[&Reason::Billing], 6);
+}
+
+#[test]
+fn f_6_a_lane_remembers_its_step_for_its_wait_and_an_hour() {
+    let config = |window: f64| CooldownConfig::lenient(&serde_json::json!({"failureWindowHours": window}));
+    let model = on_model("m");
+    for (lane, event, wait, window) in [
+        (&Lane::Billing, failure(Reason::Billing), 5 * HOUR, 1.0),
+        (
+            &Lane::AuthPermanent,
+            failure(Reason::AuthPermanent),
+            10 * MINUTE,
+            0.1,
+        ),
+        (&Lane::Profile, failure(Reason::Auth), 30 * SECOND, 0.001),
+        (&model, failure(Reason::RateLimit), 30 * SECOND, 0.5),
+        (
+            &model,
+            failure(Reason::Overloaded).hinting(3 * DAY),
+            3 * DAY,
+            24.0,
+        ),
+    ] {
+        for (gap, steps) in [(wait + HOUR, 2), (wait + HOUR + 1, 1)] {
+            let once = record_failure(ProfileUsage::default(), &event, at(0), &config(window));
+            assert_eq!(once.span(lane), Some((0, wait)));
+            let twice = record_failure(once, &event, at(gap), &config(window));
+            assert_eq!(twice.steps(lane), steps, "{lane} after {gap} ms");
+            assert_eq!(
+                twice.failure_counts[&event.reason],
+                u64::from(steps),
+                "{lane} after {gap} ms"
+            );
+        }
+    }
+}
+
+#[test]
+fn f_6_counts_live_as_long_as_the_step_of_any_lane() {
+    let usage = ProfileUsage::default()
+        .failed(0, &failure(Reason::RateLimit).hinting(5 * DAY))
+        .failed(2 * DAY, &failure(Reason::Auth));
+    assert_eq!(usage.failure_counts[&Reason::RateLimit], 1);
+    let later = usage.failed(9 * DAY, &failure(Reason::Auth));
+    assert_eq!(later.failure_counts.get(&Reason::RateLimit), None);
+}
+
+#[test]
+fn f_5_a_cap_below_the_first_wait_holds_for_each_long_lane_and_provider() {
+    for (reason, settings, minutes) in [
+        (Reason::Billing, r#"{"billingMaxHours": 1}"#, 60),
+        (Reason::Billing, r#"{"billingBackoffHours": 30}"#, 24 * 60),
+        (
+            Reason::Billing,
+            r#"{"billingBackoffHoursByProvider": {"openai": 9}, "billingMaxHours": 6}"#,
+            6 * 60,
+        ),
+        (Reason::AuthPermanent, r#"{"authPermanentMaxMinutes": 2}"#, 2),
+        (
+            Reason::AuthPermanent,
+            r#"{"authPermanentBackoffMinutes": 90}"#,
+            60,
+        ),
+    ] {
+        let config: CooldownConfig = serde_json::from_str(settings).unwrap();
+        let mut event = failure(reason);
+        event.provider = provider("openai");
+        let usage = record_failure(ProfileUsage::default(), &event, at(0), &config);
+        let (_, window) = usage.windows.first_key_value().unwrap();
+        assert_eq!(offset(window.until), minutes * MINUTE, "{settings}");
+    }
 }
 
 #[test]

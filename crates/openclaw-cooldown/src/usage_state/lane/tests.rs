@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::testing::{failure, model, on_model};
-use openclaw_classify::Scope;
+use jiff::Timestamp;
+use openclaw_classify::{Certainty, Owner, RuleId, Scope, Verdict};
 
 /// Every reason: its lane when the signal is scoped, when it is account-wide, and without a known model.
 #[rustfmt::skip]
@@ -45,6 +46,69 @@ fn d4_the_lane_of_every_reason() {
         );
         event.model = None;
         assert_eq!(lane(&event), *nameless, "{reason}, model unknown");
+    }
+}
+
+/// A bill or login that is refused for one model leaves the other models of the profile alone.
+#[test]
+fn f_23_a_refusal_of_one_model_has_that_model_s_lane_and_the_ladder_of_its_reason() {
+    for reason in [
+        Reason::Auth,
+        Reason::AuthPermanent,
+        Reason::Billing,
+        Reason::RateLimit,
+    ] {
+        let mut event = failure(reason);
+        event.scope = MarkScope::OneModel;
+        assert_eq!(
+            lane_of(&event).map(|lane| lane.to_string()).as_deref(),
+            Some("model:m"),
+            "{reason}"
+        );
+    }
+    let config = crate::CooldownConfig::default();
+    let mut billing = failure(Reason::Billing);
+    billing.scope = MarkScope::OneModel;
+    let usage = crate::record_failure(
+        crate::ProfileUsage::default(),
+        &billing,
+        Timestamp::UNIX_EPOCH,
+        &config,
+    );
+    let until: Vec<_> = usage
+        .windows
+        .iter()
+        .map(|(lane, window)| (lane.to_string(), window.until))
+        .collect();
+    let expected = Timestamp::UNIX_EPOCH + config.billing_backoff(&billing.provider);
+    assert_eq!(until, [("model:m".to_owned(), expected)]);
+}
+
+#[test]
+fn f_23_only_bills_and_logins_narrow_to_one_model() {
+    let verdict = |reason, scope| Verdict {
+        reason,
+        certainty: Certainty::Explicit,
+        owner: Owner::Credential,
+        scope,
+        hint: None,
+        rule: RuleId::from_static("any"),
+        evidence: None,
+    };
+    for (reason, scope, expected) in [
+        (Reason::Billing, Scope::Model, Some(MarkScope::OneModel)),
+        (Reason::Auth, Scope::Model, Some(MarkScope::OneModel)),
+        (Reason::AuthPermanent, Scope::Model, Some(MarkScope::OneModel)),
+        (Reason::Billing, Scope::Profile, Some(MarkScope::Profile)),
+        (Reason::RateLimit, Scope::Model, Some(MarkScope::Model)),
+        (Reason::Timeout, Scope::Model, Some(MarkScope::Model)),
+        (Reason::Format, Scope::None, None),
+    ] {
+        assert_eq!(
+            MarkScope::of_verdict(&verdict(reason, scope)),
+            expected,
+            "{reason} {scope}"
+        );
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 /// The members whose values are ids.
 const IDS: &[&str] = &["call_id", "id", "tool_call_id", "tool_use_id"];
-/// The members that hold what a tool was given or gave, which is nobody's id.
+/// The members that hold the input or output of a tool, which contain no tool-call ids.
 const FOREIGN: &[&str] = &["arguments", "input_schema", "parameters", "text"];
-/// What a tool was given, in formats where it is an object in a block; the list of a request's items has the same name.
-const GIVEN: &str = "input";
+/// The input of a tool, in formats where it is an object in a block; the list of a request's items has the same name.
+const TOOL_INPUT: &str = "input";
 
 /// `json`, which must be valid, with every id in `new` replaced.
 pub(super) fn with_ids(json: &[u8], new: &HashMap<String, String>) -> Vec<u8> {
@@ -21,7 +21,7 @@ pub(super) fn with_ids(json: &[u8], new: &HashMap<String, String>) -> Vec<u8> {
         };
         let piece = &json[at..end];
         match scan.step(piece) {
-            Place::Id => {
+            StringRole::Id => {
                 let text: Option<String> = serde_json::from_slice(piece).ok();
                 match text.and_then(|id| new.get(&id)) {
                     Some(id) => {
@@ -31,7 +31,7 @@ pub(super) fn with_ids(json: &[u8], new: &HashMap<String, String>) -> Vec<u8> {
                     None => written.extend_from_slice(piece),
                 }
             }
-            Place::Other => written.extend_from_slice(piece),
+            StringRole::Other => written.extend_from_slice(piece),
         }
         at = end;
     }
@@ -39,12 +39,12 @@ pub(super) fn with_ids(json: &[u8], new: &HashMap<String, String>) -> Vec<u8> {
 }
 
 #[derive(PartialEq, Eq)]
-enum Place {
+enum StringRole {
     Id,
     Other,
 }
 
-/// Where in the text the scan stands.
+/// The position of the scan in the structure of the text.
 #[derive(Default)]
 struct Scan {
     levels: Vec<Level>,
@@ -56,12 +56,12 @@ struct Level {
     is_object: bool,
     /// Whether a value and not a key comes next.
     expects_value: bool,
-    /// Whether it is inside what a tool was given.
+    /// Whether it is inside the input or output of a tool.
     foreign: bool,
 }
 
 impl Scan {
-    fn step(&mut self, piece: &[u8]) -> Place {
+    fn step(&mut self, piece: &[u8]) -> StringRole {
         match piece[0] {
             open @ (b'{' | b'[') => {
                 let is_object = open == b'{';
@@ -69,7 +69,7 @@ impl Scan {
                 let key = self.key.take();
                 let named = key
                     .as_deref()
-                    .is_some_and(|key| FOREIGN.contains(&key) || (key == GIVEN && is_object));
+                    .is_some_and(|key| FOREIGN.contains(&key) || (key == TOOL_INPUT && is_object));
                 self.levels.push(Level {
                     is_object,
                     expects_value: !is_object,
@@ -94,20 +94,20 @@ impl Scan {
             b'"' => return self.string(piece),
             _ => {}
         }
-        Place::Other
+        StringRole::Other
     }
 
-    fn string(&mut self, piece: &[u8]) -> Place {
+    fn string(&mut self, piece: &[u8]) -> StringRole {
         let Some(level) = self.levels.last() else {
-            return Place::Other;
+            return StringRole::Other;
         };
         if level.is_object && !level.expects_value {
             self.key = serde_json::from_slice(piece).ok();
-            return Place::Other;
+            return StringRole::Other;
         }
         let is_id =
             level.is_object && !level.foreign && self.key.as_deref().is_some_and(|key| IDS.contains(&key));
-        if is_id { Place::Id } else { Place::Other }
+        if is_id { StringRole::Id } else { StringRole::Other }
     }
 }
 

@@ -72,7 +72,7 @@ impl ApiError {
     /// A run without an answer.
     pub(crate) fn of_run(
         error: &RunError,
-        left_out: Vec<AttemptRecord>,
+        incompatible: Vec<AttemptRecord>,
         now: Timestamp,
         cap: RetryCap,
     ) -> Self {
@@ -97,7 +97,7 @@ impl ApiError {
             (Words::Summary, RunError::Surfaced(attempt, _), _) => attempt.record.error.clone(),
             (Words::Selected | Words::Summary, _, _) => error.to_string(),
         };
-        let mut attempts = left_out;
+        let mut attempts = incompatible;
         attempts.extend_from_slice(&error.report().attempts);
         if let Some(attempt) = single.filter(|attempt| attempts.last() != Some(&attempt.record)) {
             attempts.push(attempt.record.clone());

@@ -112,18 +112,18 @@ fn a_login_has_an_address_of_its_own_where_one_is_known_or_configured() {
 #[test]
 fn where_a_login_is_refreshed() {
     let known = LoginEndpoints::new(&LoginConfigs::new());
-    assert!(known.token_place(&id("relay")).is_none());
-    let place = known.token_place(&id("claude-cli")).unwrap();
+    assert!(known.oauth_config(&id("relay")).is_none());
+    let place = known.oauth_config(&id("claude-cli")).unwrap();
     assert_eq!(place.body, TokenBody::Json);
     let configured = configured(
         "{ openai: { tokenUrl: 'http://127.0.0.1:9/token' },
            relay: { tokenUrl: 'https://id.example/token', clientId: 'c', clientSecret: '$SECRET', scope: 'all', tokenBody: 'json' } }",
     );
-    let place = configured.token_place(&id("openai")).unwrap();
+    let place = configured.oauth_config(&id("openai")).unwrap();
     assert_eq!(place.url.as_url().as_str(), "http://127.0.0.1:9/token");
     assert_eq!(place.body, TokenBody::Form);
     assert!(place.client_id.is_some(), "what is not configured stays as known");
-    let place = configured.token_place(&id("relay")).unwrap();
+    let place = configured.oauth_config(&id("relay")).unwrap();
     assert_eq!(
         (place.client_id.as_deref(), place.scope.as_deref()),
         (Some("c"), Some("all"))

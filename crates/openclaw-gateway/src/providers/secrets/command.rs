@@ -16,26 +16,26 @@ use tokio::time::Instant;
 
 use super::permissions;
 
-/// What the protocol calls itself.
+/// The version of the protocol.
 const VERSION: u64 = 1;
 
 /// The secret that the command prints for `id`.
 ///
 /// # Errors
-/// Why there is none. Nothing of what the command printed is repeated: it may be the secret of something else.
-pub(super) fn ask(
+/// Why there is none. The output of the command is never repeated: it may be another secret.
+pub(super) fn run_for_secret(
     config: &CommandConfig,
     alias: &str,
     id: &str,
     environment: &Environment,
 ) -> io::Result<String> {
-    trust(config, environment)?;
+    check_trust(config, environment)?;
     let output = run(config, alias, id, environment)?;
     secret_in(&output, id, config.json_only)
 }
 
-/// Refuses a program that somebody else could have put there.
-fn trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
+/// Refuses a program that another user of this machine could have replaced.
+fn check_trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
     let refused = |what: String| Err(io::Error::other(what));
     let path = environment.path(&config.command);
     if !Path::new(&config.command).is_absolute() && !config.command.starts_with('~') {
@@ -67,12 +67,12 @@ fn trust(config: &CommandConfig, environment: &Environment) -> io::Result<()> {
     Ok(())
 }
 
-/// A running command, ended when nobody needs it any more.
-struct Running(Child);
+/// A child process that is killed when the guard is dropped.
+struct ChildGuard(Child);
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // It has ended already, or is not waited for.
+        // It has ended already, or its output is no longer needed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -92,11 +92,11 @@ fn run(config: &CommandConfig, alias: &str, id: &str, environment: &Environment)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map(Running)?;
+        .map(ChildGuard)?;
     let request = json!({"protocolVersion": VERSION, "provider": alias, "ids": [id]}).to_string();
     if let Some(mut input) = child.0.stdin.take() {
         thread::spawn(move || {
-            // A command that reads nothing needs nothing.
+            // A command that does not read its input works without it.
             let _ = input.write_all(request.as_bytes());
         });
     }
@@ -117,7 +117,7 @@ fn run(config: &CommandConfig, alias: &str, id: &str, environment: &Environment)
     Ok(output)
 }
 
-/// What is printed, piece by piece, read where blocking hurts nobody.
+/// The output piece by piece, read on a thread of its own that may block.
 fn pieces(mut output: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, pieces) = mpsc::sync_channel(4);
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Configured secrets: texts, and pointers to variables, files and commands; which of them lead nowhere, and why.
+//! Secrets under `models.providers`: texts and pointers, and which of them cannot be used, and why.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use openclaw_ids::ProviderId;
 
 use super::{SecretSources, kind};
 
-/// Why a configured secret cannot be used. Nothing of its value is shown but the name of a variable.
+/// Why a configured secret cannot be used. Of its value, only the name of a variable is shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SecretProblem {
     /// An empty text.
     #[error("it is blank; write the secret, or remove the key")]
     Blank,
-    /// A place that is not configured.
+    /// Its source is not configured.
     #[error(
         "no {kind} is configured as `{alias}`; add it under secrets.providers, or name an environment variable"
     )]
-    NoPlace {
-        /// What kind of place it would be.
+    NotConfigured {
+        /// The kind of source.
         kind: &'static str,
         /// Its alias.
         alias: String,
@@ -32,13 +32,13 @@ pub(crate) enum SecretProblem {
     Shape,
     /// A file or command that gives no secret.
     #[error("{0}")]
-    Unfollowed(String),
+    Unresolved(String),
     /// A variable without a value.
     #[error("environment variable `{0}` is not set; set it and start again")]
     Unset(String),
 }
 
-/// A configured secret that cannot be used, and where it is written.
+/// A configured secret that cannot be used, and its key path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnusableSecret {
     /// The provider.
@@ -59,8 +59,8 @@ impl UnusableSecret {
         }
     }
 
-    /// What follows from it, and why.
-    pub(crate) fn told(&self) -> String {
+    /// The consequence, and the cause.
+    pub(crate) fn consequence(&self) -> String {
         let provider = &self.provider;
         match self.header {
             Some(_) => format!("the header is not sent to `{provider}`: {}", self.problem),
@@ -71,11 +71,11 @@ impl UnusableSecret {
 
 impl fmt::Display for UnusableSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path(), self.told())
+        write!(f, "{}: {}", self.path(), self.consequence())
     }
 }
 
-/// The text of a configured secret: itself, or what it points to.
+/// The text of a configured secret: written as it is, or behind a pointer.
 pub(crate) fn secret_text(value: &SecretValue, sources: &SecretSources) -> Result<String, SecretProblem> {
     if let Some(pointer) = SecretRef::parse(value.expose()) {
         return follow(&pointer, sources);
@@ -84,23 +84,23 @@ pub(crate) fn secret_text(value: &SecretValue, sources: &SecretSources) -> Resul
     if text.is_empty() {
         return Err(SecretProblem::Blank);
     }
-    // No key looks like this; the name of a variable in lowercase does.
+    // Not a key, but the name of a variable in lowercase.
     if text.starts_with("${") && text.ends_with('}') {
         return Err(SecretProblem::Shape);
     }
     Ok(text.to_owned())
 }
 
-/// The pointer of a configured secret whose place is looked up each time it is used, because what is there may change:
-/// a file, or a command.
+/// The pointer of a configured secret that is followed at each use, because its source may change: a file, or a
+/// command.
 pub(crate) fn lasting_pointer(value: &SecretValue, sources: &SecretSources) -> Option<SecretRef> {
     let pointer = SecretRef::parse(value.expose())?;
-    (pointer.source != SecretSource::Env && sources.knows(&pointer)).then_some(pointer)
+    (pointer.source != SecretSource::Env && sources.is_configured(&pointer)).then_some(pointer)
 }
 
 fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, SecretProblem> {
-    if !sources.knows(pointer) {
-        return Err(SecretProblem::NoPlace {
+    if !sources.is_configured(pointer) {
+        return Err(SecretProblem::NotConfigured {
             kind: kind(pointer.source),
             alias: pointer.provider.clone(),
         });
@@ -108,7 +108,7 @@ fn follow(pointer: &SecretRef, sources: &SecretSources) -> Result<String, Secret
     match sources.follow(pointer) {
         Ok(text) => Ok(text),
         Err(SecretError::Unset { name }) => Err(SecretProblem::Unset(name)),
-        Err(error) => Err(SecretProblem::Unfollowed(error_chain::line(&error))),
+        Err(error) => Err(SecretProblem::Unresolved(error_chain::line(&error))),
     }
 }
 
@@ -125,9 +125,10 @@ pub(crate) fn unusable(models: &ModelsConfig, sources: &SecretSources) -> Vec<Un
             .iter()
             .map(|(name, value)| (Some(name.clone()), value));
         found.extend(own.chain(headers).filter_map(|(header, value)| {
-            // What a command prints is not asked for before it is needed.
-            let is_command = SecretRef::parse(value.expose())
-                .is_some_and(|pointer| pointer.source == SecretSource::Exec && sources.knows(&pointer));
+            // A command is not run before its secret is needed.
+            let is_command = SecretRef::parse(value.expose()).is_some_and(|pointer| {
+                pointer.source == SecretSource::Exec && sources.is_configured(&pointer)
+            });
             if is_command && (header.is_none() || !sources.runs_commands()) {
                 return None;
             }

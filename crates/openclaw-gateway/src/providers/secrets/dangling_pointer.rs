@@ -1,4 +1,4 @@
-//! Credentials whose pointer leads nowhere, found without anything that takes its time.
+//! Finds stored credentials whose pointer leads nowhere, without blocking and without running commands.
 
 use openclaw_auth_store::{Credential, KeySource, SecretError, SecretRef, SecretSource};
 use openclaw_classify::error_chain;
@@ -6,24 +6,24 @@ use openclaw_ids::ProfileId;
 
 use super::{SecretSources, kind};
 
-/// Why a credential cannot be used although it is stored: its secret is kept elsewhere, and is not there.
+/// Why a stored credential cannot be used: its secret is kept elsewhere, and is missing there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DanglingPointer {
-    /// A place that is not configured.
+    /// Its source is not configured.
     #[error(
         "no {kind} is configured as `{alias}`; add it under secrets.providers, or replace the credential: openclaw-gateway auth add {profile}"
     )]
-    NoPlace {
+    NotConfigured {
         /// The credential.
         profile: ProfileId,
-        /// What kind of place it would be.
+        /// The kind of source.
         kind: &'static str,
         /// Its alias.
         alias: String,
     },
     /// A file that gives no secret.
     #[error("{0}")]
-    Unfollowed(String),
+    Unresolved(String),
     /// A variable without a value.
     #[error(
         "environment variable `{name}` is not set here; set it where the gateway runs, or replace the credential: \
@@ -38,15 +38,15 @@ pub(crate) enum DanglingPointer {
 }
 
 impl SecretSources {
-    /// Why the secret of a credential is not where its pointer says; `None` when it is there, and when it cannot be told
-    /// at once: commands are not run, and files are read only where blocking is allowed.
+    /// Why the secret of a credential is not where its pointer says; `None` when it is there, and when that cannot be checked
+    /// at once: commands are not run, and files are read only on threads that may block.
     ///
     /// A text that names a variable (`$NAME`) and leads nowhere is sent as it is written, so no provider takes it.
     pub(crate) fn dangling(&self, profile: &ProfileId, credential: &Credential) -> Option<DanglingPointer> {
         let pointer = pointer(credential)?;
         let profile = profile.clone();
-        if !self.knows(&pointer) {
-            return Some(DanglingPointer::NoPlace {
+        if !self.is_configured(&pointer) {
+            return Some(DanglingPointer::NotConfigured {
                 profile,
                 kind: kind(pointer.source),
                 alias: pointer.provider,
@@ -63,12 +63,12 @@ impl SecretSources {
         match self.follow(&pointer) {
             Ok(_) => None,
             Err(SecretError::Unset { name }) => Some(DanglingPointer::Unset { profile, name }),
-            Err(error) => Some(DanglingPointer::Unfollowed(error_chain::line(&error))),
+            Err(error) => Some(DanglingPointer::Unresolved(error_chain::line(&error))),
         }
     }
 }
 
-/// Where a profile's secret is kept, when that is elsewhere.
+/// The pointer of a credential whose secret is kept elsewhere.
 pub(crate) fn pointer(credential: &Credential) -> Option<SecretRef> {
     match credential {
         Credential::ApiKey(key) => match key.key.as_ref()? {

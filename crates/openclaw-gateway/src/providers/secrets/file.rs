@@ -1,4 +1,4 @@
-//! A file of secrets, read whole and within limits.
+//! Reads a file of secrets, within a size limit.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! What a file's permissions let other users of this machine do with it; where files have none, nothing.
+//! Tells whether the permissions of a file let other users of this machine read or change it.
 
 use std::fs::Metadata;
 

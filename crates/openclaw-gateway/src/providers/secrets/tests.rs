@@ -178,8 +178,8 @@ fn what_a_command_printed_is_remembered_until_it_is_refused() {
     assert_eq!(sources.clone().follow(&pointer).unwrap(), "1");
     sources.forget(&pointer);
     assert_eq!(sources.follow(&pointer).unwrap(), "2");
-    let at_rest = SecretSources::at_rest(&config, &Environment::of([], Path::new("/")));
-    assert!(at_rest.knows(&pointer) && at_rest.follow(&pointer).is_err());
+    let at_rest = SecretSources::without_commands(&config, &Environment::of([], Path::new("/")));
+    assert!(at_rest.is_configured(&pointer) && at_rest.follow(&pointer).is_err());
 }
 
 /// A place whose command `asked` notes each run in `asked.log`, and does this then.
@@ -206,7 +206,7 @@ impl Place {
 
 #[test]
 fn a_command_runs_once_for_all_who_ask_at_the_same_time() {
-    // Opening a pipe waits for whoever opens its other end.
+    // Opening a pipe waits until another process opens its other end.
     let place = noting("read key < \"$0.pipe\"\necho \"$key\"");
     let pipe = place.folder.path().join("asked.pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -254,15 +254,15 @@ fn a_pointer_that_names_no_place_means_the_default_one_of_its_kind() {
         provider: alias.to_owned(),
         id: "value".to_owned(),
     };
-    assert!(sources.knows(&at(SecretSource::File, "default")));
-    assert!(sources.knows(&at(SecretSource::Env, "default")));
+    assert!(sources.is_configured(&at(SecretSource::File, "default")));
+    assert!(sources.is_configured(&at(SecretSource::Env, "default")));
     for (source, alias) in [
         (SecretSource::Exec, "default"),
         (SecretSource::Exec, "main"),
         (SecretSource::File, "odd"),
         (SecretSource::File, "other"),
     ] {
-        assert!(!sources.knows(&at(source, alias)), "{source:?} {alias}");
+        assert!(!sources.is_configured(&at(source, alias)), "{source:?} {alias}");
     }
     assert_eq!(format!("{sources:?}"), r#"{"main", "odd"}"#);
 }

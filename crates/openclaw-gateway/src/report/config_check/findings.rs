@@ -3,6 +3,7 @@
 use openclaw_chain::{AuthMode, Finding, LintRule, ModelsConfig, Severity};
 use openclaw_classify::redact;
 use openclaw_config::{ExposedFile, INCLUDE_REMEDY, Include, MisspeltKey};
+use openclaw_cooldown::CooldownConfig;
 use openclaw_ids::{AgentId, ModelRef, ProfileId};
 
 use crate::providers::DanglingPointer;
@@ -52,12 +53,49 @@ pub(super) fn exposed(exposed: &ExposedFile) -> Finding {
     }
 }
 
+/// The longest waits that are shorter than a first one (F-5).
+pub(super) fn caps_below_first_wait(cooldowns: &CooldownConfig) -> Vec<Finding> {
+    let place = |key: &str| format!("auth.cooldowns.{key}");
+    let billing = cooldowns
+        .billing_backoffs()
+        .map(|(provider, wait)| match provider {
+            None => (place("billingBackoffHours"), wait),
+            Some(provider) => (place(&format!("billingBackoffHoursByProvider.{provider}")), wait),
+        })
+        .map(|(first, wait)| (first, wait, "billingMaxHours", cooldowns.billing_max()));
+    let auth_permanent = (
+        place("authPermanentBackoffMinutes"),
+        cooldowns.auth_permanent_backoff(),
+        "authPermanentMaxMinutes",
+        cooldowns.auth_permanent_max(),
+    );
+    billing
+        .chain([auth_permanent])
+        .filter(|(_, wait, _, cap)| wait > cap)
+        .map(|(first, wait, key, cap)| Finding {
+            rule: &CAP_BELOW_FIRST_WAIT,
+            place: first,
+            detail: format!(
+                "the first wait is {} min, and {key} lets none be longer than {} min",
+                wait.as_secs() / 60,
+                cap.as_secs() / 60
+            ),
+        })
+        .collect()
+}
+
+static CAP_BELOW_FIRST_WAIT: LintRule = LintRule {
+    code: "cap-below-first-wait",
+    severity: Severity::Warning,
+    remedy: "raise the longest wait, or shorten the first one; until then every wait is the longest one",
+};
+
 /// A key or header whose secret leads nowhere.
 pub(super) fn unusable_secret(secret: &UnusableSecret) -> Finding {
     Finding {
         rule: &UNUSABLE_SECRET,
         place: secret.path(),
-        detail: secret.told(),
+        detail: secret.consequence(),
     }
 }
 
@@ -100,7 +138,7 @@ pub(super) fn misspelt(key: &MisspeltKey) -> Finding {
     Finding {
         rule: &MISSPELT_KEY,
         place: redact(&key.path),
-        detail: format!("this key is not read; did you mean `{}`?", key.meant),
+        detail: format!("this key is not read; did you mean `{}`?", key.nearest),
     }
 }
 
@@ -143,6 +181,7 @@ static OLDER_LOGINS: LintRule = LintRule {
 
 /// What is looked for here, beside the rules of the chain.
 pub static RULES: &[&LintRule] = &[
+    &CAP_BELOW_FIRST_WAIT,
     &DANGLING_CREDENTIAL,
     &FOLDER_OPEN_TO_OTHERS,
     &FOREIGN_AUTH,

@@ -162,11 +162,16 @@ fn r5_a_persons_pin_is_parked_and_comes_back() {
     let home = clear_after_probe(&further, &probe, at(2000)).unwrap();
     assert_eq!(home.selection(), before.selection());
 
-    // A heartbeat that finds the fallback stale, and a call to reset.
+    // A heartbeat that finds the fallback stale.
     assert_eq!(drop_override(&away, at(2000)).selection(), before.selection());
+
+    // A reset ends it, also the parked one (F-10).
     let selection = model("openai/gpt");
-    let renewed = reset(&away, id("s2"), &Reset::Call { selection }, at(2000));
-    assert_eq!(renewed.selection(), before.selection());
+    for kind in [Reset::NewSession, Reset::Call { selection }] {
+        let renewed = reset(&away, id("s2"), &kind, at(2000));
+        assert_eq!(renewed.selection(), SelectionSnapshot::default(), "{kind:?}");
+        assert_eq!(renewed.pin_after_fallback(), None, "{kind:?}");
+    }
 
     // A newer choice is newer.
     let chosen = UserSelection::model(model("openai/o4"), None);

@@ -18,31 +18,31 @@ fn renewed(members: &str, kind: &Reset) -> SessionEntry {
 }
 
 #[test]
-fn s_9_and_s_5_5d_and_bl_70_source_by_command() {
+fn s_9_and_s_5_5d_and_bl_70_and_f_10_source_by_command() {
     let no_source = format!(
         r#""modelOverride": "m", "modelOverrideFallbackOriginProvider": "o", "modelOverrideFallbackOriginModel": "g", {AUTO_PIN}"#
     );
     let legacy = r#""modelOverride": "m", "modelOverrideSource": "user""#;
     #[rustfmt::skip]
     let rows = [
-        // name, before, override after, pin after /new, pin after the call
-        ("a person's",                 format!("{}, {USER_PIN}", user("a/m")),       user("a/m"),   "", USER_PIN),
-        ("unmarked is a person's",     format!(r#""modelOverride": "m", {USER_PIN}"#), legacy.into(), "", USER_PIN),
-        ("an unmarked pin",            r#""authProfileOverride": "p""#.into(),       String::new(), "", USER_PIN),
-        ("automatic",                  format!("{}, {AUTO_PIN}", auto("a/m", "o/g")), String::new(), "", ""),
-        ("automatic, unmarked (S-9.1)", no_source,                                   String::new(), "", ""),
-        ("automatic, no origin",       r#""modelOverride": "m", "modelOverrideSource": "auto""#.into(), String::new(), "", ""),
-        ("a person's pin alone",       USER_PIN.into(),                              String::new(), "", USER_PIN),
+        // name, before, override after; no pin outlives its session
+        ("a person's",                 format!("{}, {USER_PIN}", user("a/m")),       user("a/m")),
+        ("unmarked is a person's",     format!(r#""modelOverride": "m", {USER_PIN}"#), legacy.into()),
+        ("an unmarked pin",            r#""authProfileOverride": "p""#.into(),       String::new()),
+        ("automatic",                  format!("{}, {AUTO_PIN}", auto("a/m", "o/g")), String::new()),
+        ("automatic, unmarked (S-9.1)", no_source,                                   String::new()),
+        ("automatic, no origin",       r#""modelOverride": "m", "modelOverrideSource": "auto""#.into(), String::new()),
+        ("a person's pin alone",       USER_PIN.into(),                              String::new()),
     ];
-    for (name, before, model_override, pin_after_new, pin_after_call) in rows {
-        for (kind, pin) in [(Reset::NewSession, pin_after_new), (call(), pin_after_call)] {
+    for (name, before, model_override) in rows {
+        for kind in [Reset::NewSession, call()] {
             let after = renewed(&before, &kind);
             assert_eq!(
                 after.model_override,
                 entry(&model_override).model_override,
                 "{name}: {kind:?}"
             );
-            assert_eq!(after.pin, entry(pin).pin, "{name}: {kind:?}");
+            assert_eq!(after.pin, StoredPin::default(), "{name}: {kind:?}");
             assert_eq!(
                 (after.session_id, after.updated_at),
                 (id("s2"), at(2000)),

@@ -180,19 +180,21 @@ impl Profile {
     }
 
     fn fail(&mut self, mark: &Mark, now: i64, config: &Value, provider: &str) {
-        // D1: a lane starts over when it has not failed for longer than the failure window.
-        let old = |at: i64| now - at > setting(&config["failureWindowHours"], HOUR, 24 * HOUR);
-        if self.failed.is_some_and(old) {
-            self.counts.clear();
-        }
+        // D1: a lane starts over when it has not failed for longer than the failure window; F-6: never before an hour has
+        // passed since the end of its wait.
+        let window = setting(&config["failureWindowHours"], HOUR, 24 * HOUR);
+        let old = |lane: &Window| now - lane.failed > window.max(lane.until - lane.opened + HOUR);
         self.windows
-            .retain(|_, window| !old(window.failed) || now < window.until);
+            .retain(|_, window| !old(window) || now < window.until);
         self.windows
             .values_mut()
-            .filter(|window| old(window.failed))
+            .filter(|window| old(window))
             .for_each(|window| window.steps = 0);
+        let none_is_left = self.windows.values().all(|window| window.steps == 0);
+        if none_is_left && self.failed.is_some_and(|at| now - at > window) {
+            self.counts.clear();
+        }
         // D2: an outcome that started earlier does not make the series older; a clock far ahead was wrong.
-        let window = setting(&config["failureWindowHours"], HOUR, 24 * HOUR);
         self.failed = self.failed.filter(|at| at - now <= window).max(Some(now));
         *self.counts.entry(mark.reason.clone()).or_default() += 1;
 
@@ -282,7 +284,8 @@ pub(in crate::kind) fn wait(lane: &str, steps: i64, config: &Value, provider: &s
         }
     };
     let base = base.max(MINUTE);
-    (base << (steps - 1).clamp(0, 10)).min(cap.max(base))
+    // F-5: the cap holds, whatever the base is; neither is below a minute.
+    (base << (steps - 1).clamp(0, 10)).min(cap.max(MINUTE))
 }
 
 /// A number above zero in milliseconds, or the default.

@@ -1,4 +1,4 @@
-//! What the fuzz targets reach and nobody else does: streams, requests and configurations from any bytes.
+//! The entry points of the fuzz targets: requests and configurations from any bytes.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct Body(RequestBody);
 
 /// What a request asks for, in words.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ResolvedRequest {
     pub agent: String,
     pub run: String,
     pub session: Option<String>,
@@ -62,7 +62,7 @@ impl Body {
 /// What our own settings file says, as it shows them.
 pub fn failover(text: &str) -> Result<String, FileError> {
     let failover = Config::parse_failover(Path::new("/f"), text)?;
-    run_settings(&failover);
+    run_settings(&failover, &Environment::of([], Path::new("/")));
     Ok(serde_json::json!(failover).to_string())
 }
 
@@ -94,7 +94,7 @@ impl Front {
         model: &str,
         user: Option<&str>,
         headers: &[(&'static str, &[u8])],
-    ) -> Result<Asked, String> {
+    ) -> Result<ResolvedRequest, String> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             if let Ok(value) = HeaderValue::from_bytes(value) {
@@ -109,7 +109,7 @@ impl Front {
         };
         let asked = catalogue.read(format, model, user, &map);
         let asked = asked.map_err(|error| error.to_string())?;
-        Ok(Asked {
+        Ok(ResolvedRequest {
             agent: asked.agent.to_string(),
             run: format!("{:?}", asked.run),
             session: asked.session.map(|key| key.to_string()),
