@@ -11,6 +11,8 @@ use crate::facts::{Facts, Layer, PageDetail, ReadOptions, SentenceFilter};
 use crate::rules::Stage;
 use crate::{Certainty, Failure, Owner, Reason, RuleId, Scope, Verdict, hint};
 
+use hint::Hints;
+
 pub(crate) use index::Index;
 #[cfg(test)]
 pub(crate) use index::MAX_ROWS;
@@ -28,10 +30,10 @@ pub(crate) const WRAPPERS: [RuleId; 2] = [
 /// (C-5, BL-05).
 pub(crate) fn evaluate(index: &Index, failure: &Failure, now: Timestamp) -> Option<Verdict> {
     let mut best: Option<Verdict> = None;
-    let mut hint = None;
+    let mut hints = Hints::default();
     for level in failure.levels() {
         let settled = best.as_ref().is_some_and(is_final);
-        if settled && hint.is_some() {
+        if settled && hints.is_full() {
             break;
         }
         let facts = read_facts(index, level);
@@ -45,9 +47,12 @@ pub(crate) fn evaluate(index: &Index, failure: &Failure, now: Timestamp) -> Opti
                 best = Some(verdict);
             }
         }
-        hint = hint.or_else(|| hint::find(level, &facts, now));
+        hints = hints.or(hint::find(level, &facts, now));
     }
-    best.map(|verdict| Verdict { hint, ..verdict })
+    best.map(|verdict| Verdict {
+        hint: hints.of(verdict.reason),
+        ..verdict
+    })
 }
 
 /// The facts of one level. The text of a page that is a proxy's decoration (C-5) is read only when there are user

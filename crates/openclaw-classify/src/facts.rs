@@ -21,8 +21,8 @@ pub(crate) use message::clip;
 
 /// Words after which a time is the end of a limit; a time elsewhere in a text is not read.
 #[rustfmt::skip]
-pub(crate) const RESET_CUES: [&str; 15] = [
-    "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "|",
+pub(crate) const RESET_CUES: [&str; 20] = [
+    "try again", "trying again", "again", "retry", "resets", "reset", "resetting", "wait", "available", "regain", "refresh", "renew", "until", "restore", "renewed", "restablec", "reinici", "disponib", "expires", "|",
 ];
 
 /// The codes that rows name, each with the numbers of these rows.

@@ -1,5 +1,6 @@
 //! Reset hints: when a limit ends, read from headers, body and messages (classify.md C-9, beyond.md BL-37, BL-38).
 
+mod date;
 mod header;
 mod sentence;
 mod time_value;
@@ -8,8 +9,9 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_providers::Family;
 
 use crate::facts::{Facts, PageDetail, ReadOptions, SentenceFilter};
-use crate::{Failure, HintSource, ResetHint};
+use crate::{Failure, HintSource, Reason, ResetHint};
 
+pub(crate) use date::may_state_end;
 use time_value::Unit;
 
 /// A stated end that is further away is not credible.
@@ -20,6 +22,55 @@ struct Candidate {
     at: Timestamp,
     source: HintSource,
     weight: Weight,
+    /// It is the end of a quota window, not a wait before a retry.
+    of_a_window: bool,
+}
+
+/// What one level of a failure states.
+#[derive(Default)]
+pub(crate) struct Hints {
+    /// With the ends of quota windows.
+    windows: Option<ResetHint>,
+    /// Waits before a retry alone.
+    waits: Option<ResetHint>,
+}
+
+impl Hints {
+    /// These, and where they say nothing, those of an inner level.
+    pub(crate) fn or(self, inner: Self) -> Self {
+        Self {
+            windows: self.windows.or(inner.windows),
+            waits: self.waits.or(inner.waits),
+        }
+    }
+
+    /// Whether an inner level has nothing to add.
+    pub(crate) fn is_full(&self) -> bool {
+        self.windows.is_some() && self.waits.is_some()
+    }
+
+    /// The hint of a failure with this reason: only what a quota refused is over when a quota window ends (F-20).
+    pub(crate) fn of(self, reason: Reason) -> Option<ResetHint> {
+        match reason {
+            Reason::Billing | Reason::RateLimit => self.windows,
+            Reason::Aborted
+            | Reason::Auth
+            | Reason::AuthPermanent
+            | Reason::ContentPolicy
+            | Reason::ContextOverflow
+            | Reason::EmptyResponse
+            | Reason::Format
+            | Reason::Local
+            | Reason::ModelNotFound
+            | Reason::NoErrorDetails
+            | Reason::Overloaded
+            | Reason::ServerError
+            | Reason::SessionExpired
+            | Reason::Timeout
+            | Reason::Unclassified
+            | Reason::Unknown => self.waits,
+        }
+    }
 }
 
 /// How strong a statement is, weakest first.
@@ -35,12 +86,13 @@ enum Weight {
     Exhausted,
 }
 
-/// When the provider says that its limit ends (C-9), from the outermost level of the failure that says so.
+/// When the provider says that its limit ends (C-9), from the outermost level of the failure that says so. Whether the
+/// end of a quota window concerns the failure depends on its reason, which only [`classify`](crate::classify()) knows.
 pub fn reset_hint(failure: &Failure, now: Timestamp) -> Option<ResetHint> {
     let options = ReadOptions::texts(PageDetail::Presence, SentenceFilter::WithTime);
     failure
         .levels()
-        .find_map(|level| find(level, &Facts::read(level, options), now))
+        .find_map(|level| find(level, &Facts::read(level, options), now).windows)
 }
 
 impl ResetHint {
@@ -56,7 +108,7 @@ impl ResetHint {
 
 /// The hint of one level: the latest end of a limit that is used up or named in the body or message, else the longest
 /// wait before a retry, else the end of the limit that ends first.
-pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Option<ResetHint> {
+pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Hints {
     let provider = failure.provider.as_ref().map(openclaw_ids::ProviderId::as_str);
     let family = Family::of(provider.or(facts.provider.as_deref()), failure.host.as_deref());
     let mut candidates = header::read(&failure.headers, now);
@@ -66,17 +118,27 @@ pub(crate) fn find(failure: &Failure, facts: &Facts<'_>, now: Timestamp) -> Opti
         sentence::read(&mut candidates, text, family, now);
     }
     if candidates.is_empty() {
-        return None;
+        return Hints::default();
     }
     let (credible, others): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|candidate| is_credible(candidate.at, now));
-    let chosen = choose(credible).or_else(|| choose(others))?;
-    Some(ResetHint::new(chosen.at, chosen.source, now))
+    let hint = |of_windows: bool| {
+        let chosen = choose(&credible, of_windows).or_else(|| choose(&others, of_windows))?;
+        Some(ResetHint::new(chosen.at, chosen.source, now))
+    };
+    Hints {
+        windows: hint(true),
+        waits: hint(false),
+    }
 }
 
-fn choose(candidates: Vec<Candidate>) -> Option<Candidate> {
-    let top = candidates.iter().map(|candidate| candidate.weight).max()?;
+/// The statement that counts, with or without those of quota windows.
+fn choose(candidates: &[Candidate], of_windows: bool) -> Option<&Candidate> {
+    let candidates = candidates
+        .iter()
+        .filter(|candidate| of_windows || !candidate.of_a_window);
+    let top = candidates.clone().map(|candidate| candidate.weight).max()?;
     let floor = match top {
         // Body and message are about this failure, so they count beside the header of a used-up limit.
         Weight::Exhausted => Weight::Stated,
@@ -84,9 +146,7 @@ fn choose(candidates: Vec<Candidate>) -> Option<Candidate> {
         Weight::Stated | Weight::Retry => Weight::Retry,
         Weight::SomeLimit => Weight::SomeLimit,
     };
-    let counted = candidates
-        .into_iter()
-        .filter(|candidate| candidate.weight >= floor);
+    let counted = candidates.filter(|candidate| candidate.weight >= floor);
     match top {
         Weight::SomeLimit => counted.min_by_key(|candidate| candidate.at),
         Weight::Retry | Weight::Stated | Weight::Exhausted => counted.max_by_key(|candidate| candidate.at),
@@ -106,13 +166,15 @@ fn body(facts: &Facts<'_>, now: Timestamp) -> impl Iterator<Item = Candidate> {
         };
         let weight = match member.exhausted {
             Some(true) => Weight::Exhausted,
-            Some(false) => Weight::SomeLimit,
+            // A window with room says nothing about any failure.
+            Some(false) => return None,
             None => Weight::Stated,
         };
         Some(Candidate {
             at: time_value::parse(&member.value, unit, now)?,
             source: HintSource::Body,
             weight,
+            of_a_window: member.key.starts_with("reset") || member.key.starts_with("quota"),
         })
     })
 }

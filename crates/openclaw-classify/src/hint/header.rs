@@ -52,6 +52,7 @@ fn candidate(headers: &[(String, &str)], name: &str, value: &str, now: Timestamp
             at: time_value::parse(value, *unit, now)?,
             source: HintSource::RetryAfter,
             weight: Weight::Retry,
+            of_a_window: false,
         });
     }
     let limit = ["ratelimit", "rate-limit", "-codex-", "-quota-"]
@@ -60,20 +61,32 @@ fn candidate(headers: &[(String, &str)], name: &str, value: &str, now: Timestamp
     if !limit || !name.contains("reset") {
         return None;
     }
-    let weight = if is_exhausted(headers, name) {
-        Weight::Exhausted
-    } else {
-        Weight::SomeLimit
+    let weight = match room(headers, name) {
+        Room::None => Weight::Exhausted,
+        Room::Unknown => Weight::SomeLimit,
+        Room::Some => return None,
     };
     Some(Candidate {
         at: time_value::parse(value, Unit::Seconds, now)?,
         source: HintSource::RateLimitHeader,
         weight,
+        of_a_window: true,
     })
 }
 
-/// Whether a header beside `name` says that its limit is used up.
-fn is_exhausted(headers: &[(String, &str)], name: &str) -> bool {
+/// How much of a limit is left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// It is used up, so its end may date a failure.
+    None,
+    /// It is not used up, so its end says nothing about any failure.
+    Some,
+    /// Nothing says how much is used.
+    Unknown,
+}
+
+/// What the headers beside `name` say about its limit; one that says that it is used up outranks the others.
+fn room(headers: &[(String, &str)], name: &str) -> Room {
     let value_of = |wanted: &str| {
         headers
             .iter()
@@ -88,26 +101,29 @@ fn is_exhausted(headers: &[(String, &str)], name: &str) -> bool {
             .iter()
             .map(move |(end, usage)| (format!("{stem}{end}"), *usage))
     });
-    companions
+    let said = companions
         .chain(std::iter::once_with(|| {
             (name.replacen("reset", "remaining", 1), UsageField::Remaining)
         }))
-        .any(|(companion, usage)| value_of(&companion).is_some_and(|value| says_exhausted(usage, value)))
+        .filter_map(|(companion, usage)| says_exhausted(usage, value_of(&companion)?));
+    said.fold(Room::Unknown, |room, exhausted| match (room, exhausted) {
+        (Room::None, _) | (_, true) => Room::None,
+        (Room::Some | Room::Unknown, false) => Room::Some,
+    })
 }
 
-fn says_exhausted(usage: UsageField, value: &str) -> bool {
+/// Whether a value says that its limit is used up, if it says either.
+fn says_exhausted(usage: UsageField, value: &str) -> Option<bool> {
     let whole = || {
-        value
-            .split('.')
-            .next()
-            .and_then(|whole| whole.parse::<i64>().ok())
+        let whole = value.split('.').next()?;
+        whole.trim_end_matches('%').parse::<i64>().ok()
     };
+    let is_one_of = |words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
     match usage {
-        UsageField::Remaining => whole().is_some_and(|left| left <= 0),
-        UsageField::Percent => whole().is_some_and(|used| used >= 100),
-        UsageField::Fraction => whole().is_some_and(|used| used >= 1),
-        UsageField::Status => ["rejected", "exceeded"]
-            .iter()
-            .any(|said| value.eq_ignore_ascii_case(said)),
+        UsageField::Remaining => whole().map(|left| left <= 0),
+        UsageField::Percent => whole().map(|used| used >= 100),
+        UsageField::Fraction => whole().map(|used| used >= 1),
+        UsageField::Status if is_one_of(&["rejected", "exceeded", "exhausted", "blocked"]) => Some(true),
+        UsageField::Status => is_one_of(&["allowed", "allowed_warning", "ok", "active"]).then_some(false),
     }
 }

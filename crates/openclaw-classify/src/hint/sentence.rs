@@ -8,7 +8,7 @@ use openclaw_providers::Family;
 use regex::{Captures, Regex};
 
 use super::time_value::{self, Unit};
-use super::{Candidate, Weight};
+use super::{Candidate, Weight, date};
 use crate::HintSource;
 use crate::facts::RESET_CUES;
 use crate::text::constant_regex::compile;
@@ -64,15 +64,26 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         .find_in(text)
         .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
+    let mut is_announced = false;
+    let candidate = |at| Candidate {
+        at,
+        source: HintSource::Text,
+        weight: Weight::Stated,
+        of_a_window: false,
+    };
     for at in cues.take(MAX_CUES) {
+        is_announced |= !text[at..].starts_with('|');
         let said = &text[at..text.floor_char_boundary(at + REACH)];
         if said.bytes().any(|byte| byte.is_ascii_digit()) {
-            candidates.extend(after_cue(said, family, now).map(|at| Candidate {
-                at,
-                source: HintSource::Text,
-                weight: Weight::Stated,
-            }));
+            candidates.extend(after_cue(said, family, now).map(candidate));
         }
+    }
+    if is_announced || date::may_state_end(text) {
+        candidates.extend(
+            date::read(text, family.map_or("UTC", Family::time_zone), now)
+                .into_iter()
+                .map(candidate),
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use openclaw_ids::ProviderId;
 use proptest::prelude::*;
 
-use crate::{Failure, Header, HintSource, reset_hint};
+use crate::{Failure, Header, HintSource, Transport, classify, reset_hint};
 
 /// 2026-07-02T12:00:00Z, a Thursday.
 fn now() -> Timestamp {
@@ -209,6 +209,157 @@ fn c_9_texts() {
         ("resets 12 things", None),
     ] {
         assert_eq!(wait(&said(text)), expected, "{text}");
+    }
+}
+
+fn at_status(status: u16, pairs: &[(&str, &str)]) -> Failure {
+    Failure {
+        status: Some(status),
+        ..headers(pairs)
+    }
+}
+
+#[test]
+fn f_20_a_window_with_room_says_nothing_and_only_quotas_end_with_a_window() {
+    let allowed = [
+        ("anthropic-ratelimit-unified-5h-status", "allowed"),
+        ("anthropic-ratelimit-unified-5h-reset", "1783001600"),
+    ];
+    let warned = [
+        ("anthropic-ratelimit-unified-status", "allowed_warning"),
+        ("anthropic-ratelimit-unified-reset", "1783001600"),
+    ];
+    let codex = [
+        ("x-codex-primary-used-percent", "31"),
+        ("x-codex-primary-reset-after-seconds", "7999"),
+        ("x-codex-primary-reset-at", "1783001600"),
+    ];
+    let remaining = [
+        ("x-ratelimit-remaining-requests", "12"),
+        ("x-ratelimit-reset-requests", "1h"),
+    ];
+    let rejected = [
+        ("anthropic-ratelimit-unified-5h-status", "rejected"),
+        ("anthropic-ratelimit-unified-5h-reset", "1783001600"),
+    ];
+    let unknown = [("x-ratelimit-reset-requests", "1h")];
+    let hint = |failure: &Failure| {
+        classify(failure, now())
+            .and_then(|verdict| verdict.hint)
+            .map(|hint| hint.source)
+    };
+    for pairs in [&allowed[..], &warned, &codex, &remaining] {
+        for status in [429, 500, 503, 529] {
+            assert_eq!(hint(&at_status(status, pairs)), None, "{status} {pairs:?}");
+        }
+        let cut = Failure {
+            status: Some(200),
+            transport: Some(Transport::Reset),
+            ..headers(pairs)
+        };
+        assert_eq!(hint(&cut), None, "{pairs:?}");
+        let waiting: Vec<_> = pairs.iter().copied().chain([("retry-after", "7")]).collect();
+        assert_eq!(
+            hint(&at_status(529, &waiting)),
+            Some(HintSource::RetryAfter),
+            "{pairs:?}"
+        );
+    }
+    for pairs in [&rejected[..], &unknown] {
+        assert_eq!(
+            hint(&at_status(429, pairs)),
+            Some(HintSource::RateLimitHeader),
+            "{pairs:?}"
+        );
+        for status in [500, 503, 529] {
+            assert_eq!(hint(&at_status(status, pairs)), None, "{status} {pairs:?}");
+        }
+    }
+}
+
+#[test]
+fn f_25_dates_with_year_weekday_week_and_in_several_languages() {
+    // 2026-07-02T12:00:00Z is a Thursday.
+    for (text, expected) in [
+        (
+            "Your limit will reset on July 14, 2026 at 5:30 AM",
+            "2026-07-14T05:30:00Z",
+        ),
+        (
+            "Your limit resets on July 14, 2026 at 5:30 PM UTC.",
+            "2026-07-14T17:30:00Z",
+        ),
+        (
+            "It will reset on July 14th, 2026 at 12:15 AM",
+            "2026-07-14T00:15:00Z",
+        ),
+        ("Try again on 14 July 2026, 05:30 GMT", "2026-07-14T05:30:00Z"),
+        (
+            "quota resets Tue, 14 Jul 2026 05:30:00 GMT",
+            "2026-07-14T05:30:00Z",
+        ),
+        (
+            "quota resets Tue, 14 Jul 2026 05:30:00 +0200",
+            "2026-07-14T03:30:00Z",
+        ),
+        ("Your quota resets on 2026-W29-2", "2026-07-14T00:00:00Z"),
+        ("Your quota resets on 2026-W29-2 at 05:30", "2026-07-14T05:30:00Z"),
+        ("Your quota will reset on Tuesday at 9am", "2026-07-07T09:00:00Z"),
+        (
+            "Weekly limit reached, resets Thursday at 5:30 PM",
+            "2026-07-02T17:30:00Z",
+        ),
+        (
+            "Weekly limit reached, resets Thursday at 9:00 AM",
+            "2026-07-09T09:00:00Z",
+        ),
+        ("available again on 7/14/2026 5:30 AM", "2026-07-14T05:30:00Z"),
+        (
+            "resets on July 14, 2026 at 5:30 AM (America/New_York)",
+            "2026-07-14T09:30:00Z",
+        ),
+        ("resets on July 14, 2026 at 5:30 AM PDT", "2026-07-14T12:30:00Z"),
+        ("resets at 2026-07-14 5:30 PM", "2026-07-14T17:30:00Z"),
+        (
+            "Das Limit wird am 14. Juli 2026 um 05:30 Uhr zurückgesetzt.",
+            "2026-07-14T05:30:00Z",
+        ),
+        (
+            "Das Limit wird am 14.07.2026 um 05:30 Uhr zurückgesetzt.",
+            "2026-07-14T05:30:00Z",
+        ),
+        (
+            "La limite sera réinitialisée le 14 juillet 2026 à 5h30.",
+            "2026-07-14T05:30:00Z",
+        ),
+        (
+            "El límite se restablecerá el 14 de julio de 2026 a las 5:30.",
+            "2026-07-14T05:30:00Z",
+        ),
+        ("您的额度将于 2026年7月14日 05:30 重置", "2026-07-14T05:30:00Z"),
+        ("您的额度将于2026年7月14日下午5点30分恢复", "2026-07-14T17:30:00Z"),
+        (
+            "制限は2026年7月14日 5時30分にリセットされます",
+            "2026-07-14T05:30:00Z",
+        ),
+    ] {
+        let failure = Failure {
+            status: Some(429),
+            ..said(text)
+        };
+        let hint = classify(&failure, now()).and_then(|verdict| verdict.hint);
+        assert_eq!(
+            hint.map(|hint| hint.at),
+            Some(expected.parse().unwrap()),
+            "{text}"
+        );
+    }
+    for text in [
+        "Released on July 14, 2026",
+        "the may 5 limit",
+        "retry; marked 14 as bad",
+    ] {
+        assert_eq!(wait(&said(text)), None, "{text}");
     }
 }
 

@@ -134,3 +134,27 @@ async fn f_23_a_bill_for_one_model_leaves_the_other_models_of_the_key_alone() {
         }
     }
 }
+
+#[tokio::test]
+async fn f_20_the_end_of_a_window_with_room_rests_nothing_for_hours() {
+    let reset = (unix_seconds() + 7_999).to_string();
+    let headers = [
+        ("anthropic-ratelimit-unified-5h-status", "allowed"),
+        ("anthropic-ratelimit-unified-5h-reset", reset.as_str()),
+    ];
+    for (status, kind) in [(529, "overloaded_error"), (429, "rate_limit_error")] {
+        let body = json!({"type": "error", "error": {"type": kind, "message": "Try less."}}).to_string();
+        let world = World::start(vec![vec![Script::reply(status, &headers, &body)]]).await;
+        let received = world.ask_plain().await;
+        let wait: u64 = received
+            .header("retry-after")
+            .map_or(0, |wait| wait.parse().unwrap());
+        assert!(wait <= 60, "{status}: {}", received.show());
+    }
+}
+
+/// The seconds since 1970.
+fn unix_seconds() -> i64 {
+    use openclaw_runner::{Clock, SystemClock};
+    SystemClock.now().as_second()
+}
