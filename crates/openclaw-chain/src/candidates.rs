@@ -6,24 +6,7 @@ use std::iter::once;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 
 use crate::resolver::{Presence, Resolver, each_once};
-
-/// The model a run asks for, as the caller wrote it; a blank half comes from the configured primary (C2).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Requested {
-    /// The provider.
-    pub provider: String,
-    /// The model, without the provider.
-    pub model: String,
-}
-
-impl From<&ModelRef> for Requested {
-    fn from(model: &ModelRef) -> Self {
-        Self {
-            provider: model.provider().to_string(),
-            model: model.model().to_string(),
-        }
-    }
-}
+use crate::source::{Requested, Selection};
 
 /// A chain and how each part of it came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,6 +141,27 @@ impl Resolver {
     /// As [`chain`](Self::chain), with the origin of every candidate and what was left out.
     pub fn explain_chain(&self, requested: &Requested, fallbacks: Option<&[String]>) -> ChainExplanation {
         ChainExplanation::new(self.members(requested, fallbacks))
+    }
+
+    /// The candidates of a run that asks for `requested` under the rules of `selection`, in order, each once.
+    pub fn selected_chain(&self, requested: &Requested, selection: &Selection) -> Vec<ModelRef> {
+        let mut chain = self.chain(requested, selection.fallbacks.as_deref());
+        if let Some(last) = &selection.last
+            && !chain.contains(last)
+        {
+            chain.push(last.clone());
+        }
+        chain
+    }
+
+    /// As [`selected_chain`](Self::selected_chain), with the origin of every candidate and what was left out.
+    pub fn explain_selected_chain(&self, requested: &Requested, selection: &Selection) -> ChainExplanation {
+        let last = selection.last.clone();
+        let last = last.map(|primary| (Some(primary), Member::Primary));
+        ChainExplanation::new(
+            self.members(requested, selection.fallbacks.as_deref())
+                .chain(last),
+        )
     }
 
     fn members<'a>(

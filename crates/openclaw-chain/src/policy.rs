@@ -4,8 +4,8 @@ mod situation;
 
 use openclaw_ids::{AgentId, ModelRef};
 
-use crate::candidates::{Candidate, CandidateOrigin, ChainExplanation, DropCause, Dropped, Requested};
 use crate::resolver::Resolver;
+use crate::source::Requested;
 use crate::source::{RunKind, Selection, SelectionFacts, SelectionSource as Source};
 
 use situation::Situation;
@@ -129,33 +129,6 @@ impl Resolver {
             ignored: situation.ignored,
             trace,
         }
-    }
-
-    /// The candidates of a run that asks for `requested` under the rules of `selection`, in order, each once.
-    pub fn selected_chain(&self, requested: &Requested, selection: &Selection) -> Vec<ModelRef> {
-        let mut chain = self.chain(requested, selection.fallbacks.as_deref());
-        if let Some(last) = &selection.last
-            && !chain.contains(last)
-        {
-            chain.push(last.clone());
-        }
-        chain
-    }
-
-    /// As [`selected_chain`](Self::selected_chain), with the origin of every candidate and what was left out.
-    pub fn explain_selected_chain(&self, requested: &Requested, selection: &Selection) -> ChainExplanation {
-        let mut explained = self.explain_chain(requested, selection.fallbacks.as_deref());
-        let Some(model) = selection.last.clone() else {
-            return explained;
-        };
-        let origin = CandidateOrigin::Primary;
-        if explained.candidates.iter().any(|known| known.model == model) {
-            let cause = DropCause::Duplicate(model);
-            explained.dropped.push(Dropped { origin, cause });
-        } else {
-            explained.candidates.push(Candidate { model, origin });
-        }
-        explained
     }
 
     /// The chain of an agent without any override: its primary and what may follow it.
