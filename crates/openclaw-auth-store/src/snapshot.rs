@@ -1,9 +1,9 @@
 //! The snapshot of a store: profiles and usage state at one moment, as a value.
 
 mod change;
-pub(crate) mod login;
 #[cfg(feature = "sqlite")]
-mod mere_use;
+mod last_used_only;
+pub(crate) mod login;
 #[cfg(feature = "sqlite")]
 pub(crate) mod payload;
 mod probe;

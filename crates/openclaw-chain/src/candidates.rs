@@ -6,25 +6,7 @@ use std::iter::once;
 use openclaw_ids::{ModelId, ModelRef, ProviderId};
 
 use crate::resolver::{Presence, Resolver, each_once};
-use crate::source::Selection;
-
-/// The model a run asks for, as the caller wrote it; a blank half comes from the configured primary (C2).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Requested {
-    /// The provider.
-    pub provider: String,
-    /// The model, without the provider.
-    pub model: String,
-}
-
-impl From<&ModelRef> for Requested {
-    fn from(model: &ModelRef) -> Self {
-        Self {
-            provider: model.provider().to_string(),
-            model: model.model().to_string(),
-        }
-    }
-}
+use crate::source::{Requested, Selection};
 
 /// A chain and how each part of it came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

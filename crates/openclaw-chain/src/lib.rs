@@ -14,7 +14,7 @@ mod source;
 mod testing;
 mod vendor;
 
-pub use candidates::{Candidate, CandidateOrigin, ChainExplanation, DropCause, Dropped, Requested};
+pub use candidates::{Candidate, CandidateOrigin, ChainExplanation, DropCause, Dropped};
 pub use config::{
     AgentConfig, AgentDefaults, AgentsConfig, AuthMode, ChainConfig, HeartbeatConfig, ImageModelSetting,
     ModelEntry, ModelRow, ModelSetting, ModelsConfig, ProviderConfig, SecretValue, SettingForm,
@@ -24,7 +24,7 @@ pub use lint::{Credentials, Finding, LINT_RULES, LintRule, Severity, lint};
 pub use names::{BuiltInAliases, split_profile};
 pub use resolver::{Capabilities, Needs, Resolver, SelectionError, Shortfall, Support};
 pub use source::{
-    CronBasis, CronPayload, IgnoredOverride, OneOffPolicy, OverrideOwner, RunKind, Selection, SelectionFacts,
-    SelectionSource, StoredOverride,
+    CronBasis, CronPayload, IgnoredOverride, OneOffPolicy, OverrideOwner, Requested, RunKind, Selection,
+    SelectionFacts, SelectionSource, StoredOverride,
 };
 pub use vendor::{BarePrefix, ProviderRules, VendorRules};

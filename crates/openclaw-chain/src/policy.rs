@@ -4,8 +4,8 @@ mod situation;
 
 use openclaw_ids::{AgentId, ModelRef};
 
-use crate::candidates::Requested;
 use crate::resolver::Resolver;
+use crate::source::Requested;
 use crate::source::{RunKind, Selection, SelectionFacts, SelectionSource as Source};
 
 use situation::Situation;

@@ -2,7 +2,23 @@
 
 use openclaw_ids::{AgentId, ModelRef};
 
-use crate::candidates::Requested;
+/// The model a run asks for, as the caller wrote it; a blank half comes from the configured primary (C2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requested {
+    /// The provider.
+    pub provider: String,
+    /// The model, without the provider.
+    pub model: String,
+}
+
+impl From<&ModelRef> for Requested {
+    fn from(model: &ModelRef) -> Self {
+        Self {
+            provider: model.provider().to_string(),
+            model: model.model().to_string(),
+        }
+    }
+}
 
 /// What is known about a run before its model is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]

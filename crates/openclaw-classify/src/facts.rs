@@ -4,6 +4,7 @@
 mod announcements;
 mod byte_set;
 mod error_names;
+mod foreign_cues;
 mod limit_comparison;
 mod members;
 mod message;
@@ -15,6 +16,7 @@ use crate::text::name_table::NameTable;
 use crate::text::normal::{SEGMENT, append, is_alphanumeric, is_code_key};
 use crate::{Failure, Header};
 
+pub(crate) use foreign_cues::may_state_end;
 use limit_comparison::LimitComparison;
 pub(crate) use limit_comparison::{REQUEST_OVER_LIMIT, TOKENS_OVER_LIMIT};
 pub(crate) use message::clip;

@@ -11,7 +11,6 @@ use openclaw_providers::Family;
 use crate::facts::{Facts, PageDetail, ReadOptions, SentenceFilter};
 use crate::{Failure, HintSource, Reason, ResetHint};
 
-pub(crate) use date::may_state_end;
 use time_value::Unit;
 
 /// A stated end that is further away is not credible.

@@ -138,7 +138,7 @@ pub fn run(environment: &Environment, arguments: impl IntoIterator<Item = OsStri
         Some(Command::Completions(arguments)) => completions::run(&arguments, &mut screen),
         Some(Command::Config {
             command: ConfigCommand::Check(arguments),
-        }) => config_check::run(environment, &arguments, screen.writer()),
+        }) => config_check::run(environment, &arguments, &mut screen),
         Some(Command::Config {
             command: ConfigCommand::Show(arguments),
         }) => config_show::run(environment, &arguments, &mut screen),

@@ -41,7 +41,7 @@ pub(crate) enum DemoError {
     Store(#[from] openclaw_auth_store::StoreError),
 }
 
-/// The agents of the demo. Credentials rest per agent, so each shows the whole story once.
+/// The agents of the demo. Cooldowns are per agent, so each shows the whole story once.
 const AGENTS: &[&str] = &["main", "streaming", "doomed"];
 /// The two keys of the provider `limited`: profile and key.
 const KEYS: &[(&str, &str)] = &[
@@ -59,7 +59,7 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    /// The log filter of the demo: decisions are told by its narrator instead.
+    /// The log filter of the demo: its narrator writes the decisions instead.
     pub(crate) const LOG_FILTER: &str = "warn,model_fallback=off,profile_rotation=off";
 
     /// Starts the providers on free loopback ports and prepares the state.

@@ -2,6 +2,7 @@
 //! them. Reading makes nothing and changes nothing.
 
 mod agent;
+mod common_args;
 pub(crate) mod history;
 pub(crate) mod private_file;
 mod write;
@@ -24,10 +25,11 @@ use openclaw_ids::AgentId;
 use openclaw_providers::AuthAliases;
 use openclaw_runner::RunPolicy;
 use openclaw_upstream::Upstream;
-use serde::Serialize;
 
 use crate::outcome::{CommandError, Outcome};
-use crate::terminal::screen::Screen;
+use crate::terminal::{Render, Screen};
+
+pub(crate) use common_args::CommonArgs;
 
 pub(crate) use agent::{ReadAgent, SessionsJsonError, read_sessions, read_sessions_json};
 
@@ -65,29 +67,20 @@ impl Places {
 pub(crate) struct ShownArgs {
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
-/// Reads an agent, makes a report of it, and shows that or writes it as JSON.
-pub(crate) fn show_agent<R: Serialize>(
+/// Reads an agent, makes a report of it, and shows that.
+pub(crate) fn show_agent<R: Render>(
     environment: &Environment,
     arguments: &ShownArgs,
     screen: &mut Screen<'_>,
     report: impl FnOnce(&Files, &ReadAgent) -> R,
-    show: impl FnOnce(&R, &mut Screen<'_>) -> std::io::Result<()>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
-    let report = report(&files, &agent);
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, screen)?;
-    }
+    screen.render(&report(&files, &agent), arguments.common.output)?;
     Ok(Outcome::Fine)
 }
 

@@ -1,7 +1,7 @@
 //! Refreshes OAuth logins before they end, and requests the limits of their accounts after a failure.
 
 mod claims;
-mod host;
+mod process_host;
 mod token_answer;
 mod token_endpoint;
 mod usage_check;
@@ -23,7 +23,7 @@ use openclaw_upstream::Upstream;
 use crate::agents::AgentAuthStore;
 use crate::providers::LoginEndpoints;
 use crate::providers::SecretSources;
-use host::ProcessHost;
+use process_host::ProcessHost;
 use token_endpoint::HttpTokenEndpoint;
 
 pub(crate) use usage_check::{UsageCheck, UsageChecks};

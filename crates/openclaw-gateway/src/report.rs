@@ -9,7 +9,6 @@ mod cooldowns;
 pub mod disk;
 mod dry_run;
 pub mod legacy_credentials;
-mod moment;
 mod probes;
 mod problems;
 mod profiles;
@@ -18,6 +17,7 @@ mod release_time;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod unix_millis;
 mod usable_profiles;
 
 use std::path::Path;

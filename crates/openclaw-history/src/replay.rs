@@ -403,6 +403,7 @@ fn named(applied: &str) -> Option<ChangeOutcome> {
 fn session(id: SessionId) -> Option<RunSession> {
     let key: SessionKey = "agent:main:replay".parse().ok()?;
     Some(RunSession {
+        sticky: std::collections::BTreeMap::new(),
         key,
         id,
         kind: TurnKind::Normal,

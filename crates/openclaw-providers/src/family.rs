@@ -5,7 +5,7 @@ use crate::address::is_host_or_below;
 /// Providers with the same codes and texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Alibaba Cloud: Model Studio, DashScope and Qwen.
+    /// Alibaba Cloud: Model Studio, `DashScope` and Qwen.
     Alibaba,
     /// Anthropic.
     Anthropic,
@@ -19,17 +19,17 @@ pub enum Family {
     Google,
     /// Moonshot AI.
     Kimi,
-    /// MiniMax.
+    /// `MiniMax`.
     Minimax,
     /// Ollama, on a machine and in the cloud.
     Ollama,
-    /// OpenAI, also at Azure and with the logins of ChatGPT.
+    /// OpenAI, also at Azure and with the logins of `ChatGPT`.
     OpenAi,
     /// OpenRouter.
     OpenRouter,
     /// Together AI.
     Together,
-    /// Volcengine and BytePlus.
+    /// Volcengine and `BytePlus`.
     Volcengine,
     /// xAI.
     Xai,

@@ -14,7 +14,7 @@ pub struct Provider {
     pub id: &'static str,
     /// Further names of the provider in references; each is unique in the catalogue.
     pub aliases: &'static [&'static str],
-    /// Further names under which its credentials are used (auth-store.md 5.3). They need not be [`aliases`](Self::aliases):
+    /// Further names under which its credentials are used (auth-store.md 5.3). They need not be [`aliases`](field@Self::aliases):
     /// `z.ai` is an alias of `zai` and has credentials of its own.
     pub credential_aliases: &'static [&'static str],
     /// Names under which its models also run through its own command line (S-10.2).

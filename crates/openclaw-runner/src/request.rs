@@ -3,7 +3,7 @@
 pub(crate) mod endpoints;
 pub(crate) mod plan;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ pub struct RunSession {
     pub persist: PersistPolicy,
     /// The automatic override this run tries to leave, if it is a probe turn (S-6.4).
     pub probe: Option<openclaw_session::PrimaryProbe>,
+    /// The profiles that served the session last, by provider; preferred while they can be used (F-2).
+    pub sticky: BTreeMap<ProviderId, ProfileId>,
 }
 
 /// Whether a fallback choice is written to the session.

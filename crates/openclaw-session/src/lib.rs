@@ -46,7 +46,8 @@ pub use primary_probe::{
     without_auto_selection,
 };
 pub use profile_pin::{
-    OrderOrigin, PinDecision, PinFacts, ProfileAvailability, SessionAge, choose_pin, store_pin,
+    OrderOrigin, PinDecision, PinFacts, ProfileAvailability, SessionAge, choose_pin, record_served_profile,
+    store_pin,
 };
 pub use status::{ConfiguredModelSource, StatusFacts, report_lines, status_lines};
 #[cfg(any(test, feature = "conformance"))]

@@ -1,7 +1,7 @@
 //! The profile pin: which auth profile a turn starts with, and what its session remembers (S-5, R5, R6).
 
 use jiff::Timestamp;
-use openclaw_ids::ProfileId;
+use openclaw_ids::{ProfileId, ProviderId};
 
 use crate::entry::SessionEntry;
 use crate::entry::{PinSource, ProfilePin, StoredPin};
@@ -63,7 +63,8 @@ pub struct PinDecision {
 /// A pin that cannot be right is dropped first (S-5.2). Then, in this order: a person's pin stays whatever happens to
 /// it (R5), a new session moves on, a pin in cooldown is replaced for this run only (R6), a compaction moves on, a
 /// missing pin, or one in cooldown, becomes the first usable profile, and else the pin stays (S-5.3). Under an explicit order
-/// an automatic pin is always the first usable profile of it (R6).
+/// an automatic pin is always the first usable profile of it (R6). Else the profile that served the session last for this
+/// provider is used where a pin is missing or rests (F-2).
 ///
 /// That a new session ends a person's pin is the work of [`reset`](crate::reset): one that is there in the first turn
 /// was taken after it.
@@ -77,8 +78,9 @@ pub fn choose_pin(entry: &SessionEntry, facts: &PinFacts<'_>) -> PinDecision {
         };
         return decision(entry, None, stored);
     };
+    let served_last = facts.served_last(entry).unwrap_or(first);
     let Some(pinned) = pinned else {
-        return remember(entry, first);
+        return remember(entry, served_last);
     };
     let usable = facts.is_usable(&pinned.profile);
     match (facts.session, pinned.source) {
@@ -87,7 +89,7 @@ pub fn choose_pin(entry: &SessionEntry, facts: &PinFacts<'_>) -> PinDecision {
         }
         (SessionAge::New, PinSource::Auto) => remember(entry, facts.after(&pinned.profile, first)),
         (SessionAge::Continuing, PinSource::Auto) if !usable && facts.is_usable(first) => {
-            decision(entry, Some(automatic(first)), entry.pin.clone())
+            decision(entry, Some(automatic(served_last)), entry.pin.clone())
         }
         (SessionAge::Continuing, PinSource::Auto) if facts.origin == OrderOrigin::Explicit => {
             remember(entry, first)
@@ -110,7 +112,41 @@ pub fn store_pin(entry: &SessionEntry, decision: &PinDecision, now: Timestamp) -
     Some(next)
 }
 
+/// Remembers which profile served the session for `provider`, unless it is the pin anyway (F-2); `None` when there is
+/// nothing to write.
+pub fn record_served_profile(
+    entry: &SessionEntry,
+    provider: &ProviderId,
+    profile: &ProfileId,
+) -> Option<SessionEntry> {
+    let pinned = entry.profile_pin().is_some_and(|pin| pin.profile == *profile);
+    if pinned || entry.failover.sticky_profiles.get(provider) == Some(profile) {
+        return None;
+    }
+    let mut next = entry.clone();
+    next.failover
+        .sticky_profiles
+        .insert(provider.clone(), profile.clone());
+    Some(next)
+}
+
+impl SessionEntry {
+    /// The profiles that served the session last, by provider, where they are not its pin (F-2).
+    pub fn sticky_profiles(&self) -> impl Iterator<Item = (&ProviderId, &ProfileId)> {
+        self.failover.sticky_profiles.iter()
+    }
+}
+
 impl PinFacts<'_> {
+    /// The profile that served the session last for this provider, while it can be used.
+    fn served_last<'p>(&'p self, entry: &SessionEntry) -> Option<&'p ProfileId> {
+        if self.origin == OrderOrigin::Explicit || self.session == SessionAge::New {
+            return None;
+        }
+        let sticky = |id: &&ProfileId| entry.failover.sticky_profiles.values().any(|known| known == *id);
+        self.order.iter().filter(|id| self.is_usable(id)).find(sticky)
+    }
+
     /// Whether a pin can be right for this provider (S-5.2).
     fn accepts(&self, pin: &ProfilePin) -> bool {
         let known = match (self.availability)(&pin.profile) {

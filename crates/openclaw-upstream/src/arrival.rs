@@ -19,7 +19,7 @@ use crate::client::transport_failure;
 use crate::deadlines::AttemptDeadline;
 use crate::deadlines::Deadlines;
 use crate::facts::{AttemptFacts, MAX_EXCERPT};
-use crate::live::{ByteStream, LiveAnswer, StreamDeadlines};
+use crate::streaming_answer::{ByteStream, LiveAnswer, StreamDeadlines};
 
 /// The largest event of a stream, and the most that is buffered before the first content, in bytes.
 const MAX_EVENT: usize = 16 * 1024 * 1024;

@@ -23,7 +23,7 @@ use crate::call::Call;
 use crate::client::{Client, ConnectionSettings, ResendPolicy, transport_failure};
 use crate::deadlines::{AttemptDeadline, Deadlines};
 use crate::facts::AttemptFacts;
-use crate::live::LiveAnswer;
+use crate::streaming_answer::LiveAnswer;
 use crate::worker_runtimes::{current_worker, max_workers};
 
 /// The HTTP clients that all attempts share.

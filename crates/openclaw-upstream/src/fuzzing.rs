@@ -10,7 +10,7 @@ use super::{AnswerStep, Deadlines, Endpoint, LiveAnswer};
 use crate::arrival::first_content;
 use crate::deadlines::AttemptDeadline;
 use crate::facts::AttemptFacts;
-use crate::live::{ByteStream, SentAnswer};
+use crate::streaming_answer::{ByteStream, SentAnswer};
 
 /// What a client sees of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

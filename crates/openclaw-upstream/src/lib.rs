@@ -10,14 +10,14 @@ mod facts;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod live;
 mod retry;
+mod streaming_answer;
 mod worker_runtimes;
 
 pub use call::Call;
 pub use deadlines::Deadlines;
 pub use endpoint::{Endpoint, EndpointError, SecretKind};
 pub use exchange::{Answer, FetchError, PlainRequest, Upstream};
-pub use live::{AnswerStep, LiveAnswer, SentAnswer, buffer_whole};
 pub use retry::is_transient;
+pub use streaming_answer::{AnswerStep, LiveAnswer, SentAnswer, buffer_whole};
 pub use worker_runtimes::WorkerRuntimes;

@@ -54,7 +54,7 @@ const MODULES: &[CrateModules] = &[
         package: "openclaw-chain",
         folder: "crates/openclaw-chain/src",
         order: &[
-            "config", "vendor", "names", "alias", "primary", "resolver", "candidates", "image", "source", "policy", "lint",
+            "config", "vendor", "names", "alias", "primary", "resolver", "source", "candidates", "image", "policy", "lint",
         ],
     },
     CrateModules {
@@ -102,7 +102,7 @@ const MODULES: &[CrateModules] = &[
         package: "openclaw-upstream",
         folder: "crates/openclaw-upstream/src",
         order: &[
-            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "live", "arrival", "exchange",
+            "worker_runtimes", "deadlines", "endpoint", "retry", "call", "client", "facts", "streaming_answer", "arrival", "exchange",
             "fuzzing",
         ],
     },

@@ -188,7 +188,7 @@ fn read_plain(facts: &mut Facts<'_>, origin: Origin, field: &'static str, text: 
     }
     let kept = match facts.options.sentences {
         SentenceFilter::All => text.chars().any(char::is_alphanumeric),
-        SentenceFilter::WithTime => announced.time || crate::hint::may_state_end(text),
+        SentenceFilter::WithTime => announced.time || super::may_state_end(text),
     };
     if kept {
         facts.sentences.push(text.to_owned());

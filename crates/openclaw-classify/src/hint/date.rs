@@ -44,14 +44,6 @@ const ZONES: &[(&str, i8)] = &[
     ("ist", 5),
 ];
 
-/// Words of other languages that say that a limit ends; those of English are the cues.
-#[rustfmt::skip]
-const OTHER_CUES: &[&str] = &[
-    "zurückgesetzt", "zurücksetz", "erneut", "wieder", "réinitialis", "réessay", "restablec", "restaur", "reinici",
-    "renueva", "disponib", "redefinid", "novamente", "nuevo", "verfügbar", "nouveau", "重置", "恢复", "重试", "刷新", "可用",
-    "リセット", "再試行", "初期化", "재설정", "다시",
-];
-
 const TIME: &str = r"(?:(?:[\s,]|\bt|\bat|\bum|\bà|\ba\s+las?|\bàs|\balle|\bom|\ba\b|から|に)*\s*(?P<half1>上午|下午|午前|午後|오전|오후|晚上|早上|凌晨)?\s*(?P<hour>\d{1,2})\b?(?:\s*(?P<sign>[:：.h点點時时시])\s*(?P<minute>\d{2})?(?:[:：분分]\s*(?P<second>\d{2})?)?)?\s*(?P<half2>[ap]\.?\s?m\b\.?)?\s*(?P<unit>uhr\b|h\b)?\s*(?P<zone>\(?(?:utc|gmt)?\s*[+-]\d{1,2}(?::?\d{2})?\)?|\(?[a-z]+(?:/[a-z_]+)+\)?|\(?(?:utc|gmt|z|e[sd]t|c[sd]t|m[sd]t|p[sd]t|cest|cet|mesz|mez|bst|jst|kst|ist)\b\)?)?)?";
 
 /// A day before or after the name of its month.
@@ -90,14 +82,6 @@ static DAY: LazyLock<Regex> = LazyLock::new(|| {
             .join("|")
     ))
 });
-
-/// Whether a text in another language than English may say when a limit ends.
-pub(crate) fn may_state_end(text: &str) -> bool {
-    !text.is_ascii() && text.bytes().any(|byte| byte.is_ascii_digit()) && {
-        let lower = text[..text.floor_char_boundary(MAX_TEXT)].to_lowercase();
-        OTHER_CUES.iter().any(|cue| lower.contains(cue))
-    }
-}
 
 /// False for texts without a year, a month or a day of the week, so that no date can be found.
 fn may_state_date(text: &str) -> bool {

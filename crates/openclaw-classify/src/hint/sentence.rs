@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use super::time_value::{self, Unit};
 use super::{Candidate, Weight, date};
 use crate::HintSource;
-use crate::facts::RESET_CUES;
+use crate::facts::{RESET_CUES, may_state_end};
 use crate::text::constant_regex::compile;
 use crate::text::patterns::{Patterns, starts_with_ignore_case};
 
@@ -78,7 +78,7 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
             candidates.extend(after_cue(said, family, now).map(candidate));
         }
     }
-    if is_announced || date::may_state_end(text) {
+    if is_announced || may_state_end(text) {
         candidates.extend(
             date::read(text, family.map_or("UTC", Family::time_zone), now)
                 .into_iter()

@@ -14,15 +14,14 @@ use openclaw_gateway::report::{CandidateReport, CandidateState, ChainQuery, Chai
 use openclaw_ids::{ModelRef, ProviderId, SessionKey};
 use serde::Serialize;
 
-use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `chain`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct ChainArgs {
     #[command(flatten)]
     agent: AgentArg,
@@ -50,11 +49,8 @@ pub(super) struct ChainArgs {
     /// What may follow a model that is named for this run alone [default: as in the settings]
     #[arg(long, value_enum, requires = "model")]
     policy: Option<Policy>,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -131,20 +127,16 @@ pub(super) fn run(
     arguments: &ChainArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
-    let told = told(arguments, &files)?;
-    if arguments.json {
-        screen.json(&told)?;
-    } else {
-        show(&told, now(), screen)?;
-    }
-    Ok(match told.chain.first_asked() {
+    let files = Files::open(&arguments.common.places, environment)?;
+    let shown = shown(arguments, &files)?;
+    screen.render(&shown, arguments.common.output)?;
+    Ok(match shown.chain.first_asked() {
         Some(_) => Outcome::Fine,
         None => Outcome::Findings,
     })
 }
 
-fn told(arguments: &ChainArgs, files: &Files) -> Result<ShownChain, CommandError> {
+fn shown(arguments: &ChainArgs, files: &Files) -> Result<ShownChain, CommandError> {
     let job = match arguments.cron.as_deref() {
         None | Some("") => None,
         Some(name) => Some(jobs::find(&files.state_dir, name)?),
@@ -225,8 +217,23 @@ fn kind(arguments: &ChainArgs, files: &Files) -> Result<RunKind, UnknownModel> {
     Ok(RunKind::OneOff { model, policy })
 }
 
-fn show(told: &ShownChain, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
-    let report = &told.chain;
+impl Render for ShownChain {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        show_head(&self.chain, screen)?;
+        screen.section("Candidates", &table(&self.chain, now()))?;
+        lines("Cannot be used", &self.chain.unusable(), screen)?;
+        lines("Left out", &self.chain.dropped, screen)?;
+        lines("Why", &self.chain.trace, screen)?;
+        let mut older = self.older.iter();
+        older.try_for_each(|older| screen.line(format!("\n{older}.")))
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
+}
+
+fn show_head(report: &ChainReport, screen: &mut Screen<'_>) -> io::Result<()> {
     let what = match &report.session {
         Some(key) => format!("session {key} of agent {}", report.agent),
         None => format!("agent {}", report.agent),
@@ -250,12 +257,7 @@ fn show(told: &ShownChain, now: Timestamp, screen: &mut Screen<'_>) -> io::Resul
             "  Ignored     the session's stored choice ({why}); it is removed by its next turn"
         ))?;
     }
-    screen.section("Candidates", &table(report, now))?;
-    lines("Cannot be used", &report.unusable(), screen)?;
-    lines("Left out", &report.dropped, screen)?;
-    lines("Why", &report.trace, screen)?;
-    let mut older = told.older.iter();
-    older.try_for_each(|older| screen.line(format!("\n{older}.")))
+    Ok(())
 }
 
 fn lines(heading: &str, lines: &[String], screen: &mut Screen<'_>) -> io::Result<()> {

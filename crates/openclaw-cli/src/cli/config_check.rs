@@ -1,25 +1,24 @@
 //! `config check`: says what the configuration means, and what is wrong with it.
 
-use std::io::Write;
+use std::io;
 
 use clap::Args;
 use openclaw_chain::{Finding, Severity};
 use openclaw_config::Environment;
 use openclaw_gateway::report::{ConfigReport, check};
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
+use serde::Serialize;
 
-use crate::files::{Files, Places};
+use crate::files::{CommonArgs, Files, Places};
 use crate::outcome::{CommandError, Outcome};
+use crate::terminal::{Render, Screen};
 
 /// Arguments of `config check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CheckArgs {
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -35,16 +34,21 @@ Exit status: 0 nothing but notes, 1 there are findings, 2 the file cannot be use
 pub(super) fn run(
     environment: &Environment,
     arguments: &CheckArgs,
-    output: &mut dyn Write,
+    screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let report = examine(&arguments.places, environment)?;
-    if arguments.json {
-        serde_json::to_writer_pretty(&mut *output, &report)?;
-        writeln!(output)?;
-    } else {
-        write!(output, "{}", visible_lines(&report.to_string()))?;
-    }
+    let report = examine(&arguments.common.places, environment)?;
+    screen.render(&report, arguments.common.output)?;
     Ok(outcome(&report.findings))
+}
+
+impl Render for ConfigReport {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        write!(screen.writer(), "{}", visible_lines(&self.to_string()))
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
 }
 
 /// Whether anything among the findings is more than a note.
@@ -57,7 +61,7 @@ pub(super) fn outcome(findings: &[Finding]) -> Outcome {
     }
 }
 
-/// What the lint and the rest of the check find, without the chains.
+/// What the lint and the other checks find, without the chains.
 pub(super) fn findings(places: &Places, environment: &Environment) -> Result<Vec<Finding>, CommandError> {
     Ok(examine(places, environment)?.findings)
 }

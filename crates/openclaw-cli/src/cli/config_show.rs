@@ -14,19 +14,16 @@ use openclaw_ids::{AgentId, ModelRef, ProviderId};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::files::{Files, Places};
+use crate::files::{CommonArgs, Files};
 use crate::outcome::{CommandError, Outcome};
-use crate::terminal::{Cell, Style, Table, screen::Screen};
+use crate::terminal::{Cell, Render, Screen, Style, Table};
 
 /// Arguments of `config show`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -87,13 +84,9 @@ pub(super) fn run(
     arguments: &ShowArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let shown = shown(&files)?;
-    if arguments.json {
-        screen.json(&shown)?;
-    } else {
-        show(&shown, screen)?;
-    }
+    screen.render(&shown, arguments.common.output)?;
     Ok(Outcome::Fine)
 }
 
@@ -190,7 +183,7 @@ fn cooldowns(files: &Files) -> BTreeMap<&'static str, u64> {
 }
 
 /// A value without the members that say nothing.
-fn told(value: &Value) -> Value {
+fn without_empty(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let says_something = |value: &Value| match value {
@@ -198,15 +191,51 @@ fn told(value: &Value) -> Value {
                 Value::Object(members) => !members.is_empty(),
                 Value::Array(_) | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
             };
-            let members = members.iter().map(|(name, value)| (name.clone(), told(value)));
+            let members = members
+                .iter()
+                .map(|(name, value)| (name.clone(), without_empty(value)));
             Value::Object(members.filter(|(_, value)| says_something(value)).collect())
         }
         Value::Array(_) | Value::Bool(_) | Value::Null | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
 
-fn show(shown: &ShownConfig, screen: &mut Screen<'_>) -> io::Result<()> {
-    let places = &shown.files;
+impl Render for ShownConfig {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        show_files(&self.files, screen)?;
+        screen.section("Agents", &agent_table(&self.agents))?;
+        screen.section("Providers", &provider_table(&self.providers))?;
+        screen.section("Settings of failover.json5", &self.setting_table())?;
+        let mut table = Table::new(&["COOLDOWN", "VALUE"]);
+        for (name, value) in &self.cooldowns {
+            table.row([(*name).into(), (*value).into()]);
+        }
+        screen.section("auth.cooldowns", &table)
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
+}
+
+impl ShownConfig {
+    fn setting_table(&self) -> Table {
+        let mut table = Table::new(&["SETTING", "VALUE", ""]);
+        for (name, value) in &self.settings {
+            let is_changed = self.changed.contains(name);
+            let tone = if is_changed { Style::Strong } else { Style::Plain };
+            let word = if is_changed { "set" } else { "default" };
+            table.row([
+                name.as_str().into(),
+                Cell::new(tone, without_empty(value).to_string()),
+                Cell::new(Style::Dim, word),
+            ]);
+        }
+        table
+    }
+}
+
+fn show_files(files: &ShownFiles, screen: &mut Screen<'_>) -> io::Result<()> {
     let missing = |exists: bool| {
         if exists {
             ""
@@ -217,18 +246,21 @@ fn show(shown: &ShownConfig, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.toned(Style::Strong, "Files")?;
     screen.line(format!(
         "  Configuration  {}{}",
-        places.config.display(),
-        missing(places.config_exists)
+        files.config.display(),
+        missing(files.config_exists)
     ))?;
     screen.line(format!(
         "  Our settings   {}{}",
-        places.failover.display(),
-        missing(places.failover_exists)
+        files.failover.display(),
+        missing(files.failover_exists)
     ))?;
-    screen.line(format!("  State          {}", places.state.display()))?;
-    screen.line(format!("  History        {}", places.history.display()))?;
+    screen.line(format!("  State          {}", files.state.display()))?;
+    screen.line(format!("  History        {}", files.history.display()))
+}
+
+fn agent_table(agents: &[ShownAgent]) -> Table {
     let mut table = Table::new(&["AGENT", "CHAIN", "CREDENTIALS"]);
-    for agent in &shown.agents {
+    for agent in agents {
         let chain: Vec<String> = agent.chain.iter().map(ModelRef::key).collect();
         let name = if agent.default {
             format!("{} (default)", agent.id)
@@ -241,31 +273,17 @@ fn show(shown: &ShownConfig, screen: &mut Screen<'_>) -> io::Result<()> {
             agent.credentials.display().to_string().into(),
         ]);
     }
-    screen.section("Agents", &table)?;
+    table
+}
+
+fn provider_table(providers: &[ShownProvider]) -> Table {
     let mut table = Table::new(&["PROVIDER", "ADDRESS", "NOT STORED"]);
-    for provider in &shown.providers {
+    for provider in providers {
         table.row([
             provider.id.as_str().into(),
             provider.base_url.as_str().into(),
             provider.ambient.join(", ").into(),
         ]);
     }
-    screen.section("Providers", &table)?;
-    let mut table = Table::new(&["SETTING", "VALUE", ""]);
-    for (name, value) in &shown.settings {
-        let is_changed = shown.changed.contains(name);
-        let tone = if is_changed { Style::Strong } else { Style::Plain };
-        let word = if is_changed { "set" } else { "default" };
-        table.row([
-            name.as_str().into(),
-            Cell::new(tone, told(value).to_string()),
-            Cell::new(Style::Dim, word),
-        ]);
-    }
-    screen.section("Settings of failover.json5", &table)?;
-    let mut table = Table::new(&["COOLDOWN", "VALUE"]);
-    for (name, value) in &shown.cooldowns {
-        table.row([(*name).into(), (*value).into()]);
-    }
-    screen.section("auth.cooldowns", &table)
+    table
 }

@@ -12,7 +12,7 @@ use openclaw_auth_store::{AgentFolder, DoctorPaths, DoctorPlan};
 use openclaw_config::{Environment, agents_folder, default_credentials_folder};
 use openclaw_ids::AgentId;
 
-use crate::files::{Files, Places, absolute, runtime};
+use crate::files::{CommonArgs, Files, absolute, runtime};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
 use report::{DoctorReport, RepairReport};
@@ -27,11 +27,8 @@ pub(super) struct DoctorArgs {
     /// Say what --fix would do, and do nothing; the same as neither
     #[arg(long, conflicts_with = "fix")]
     dry_run: bool,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -54,7 +51,7 @@ pub(super) fn run(
     arguments: &DoctorArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let root = config_file::read(&files.config.path)?;
     let places = doctor_places(&files);
     let now = now();
@@ -70,11 +67,7 @@ pub(super) fn run(
         }
         report.repaired = Some(repaired);
     }
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        report.show(screen)?;
-    }
+    screen.render(&report, arguments.common.output)?;
     Ok(if report.leaves_anything() {
         Outcome::Findings
     } else {

@@ -8,7 +8,7 @@ mod request;
 use clap::Args;
 use openclaw_config::Environment;
 
-use crate::files::{AgentArg, Files, Places};
+use crate::files::{AgentArg, CommonArgs, Files};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::Screen;
 use failure_args::FailureArgs;
@@ -27,11 +27,8 @@ pub(super) struct ExplainArgs {
     failure: FailureArgs,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -56,16 +53,16 @@ pub(super) fn run(
     arguments: &ExplainArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     if arguments.stdin {
-        return lines::explain(&files, &agent, arguments.json, screen);
+        return lines::explain(&files, &agent, arguments.common.output, screen);
     }
     if let Some(asked) = arguments.failure.asked()? {
-        return failure::explain(&files, &agent, &[asked], arguments.json, screen);
+        return failure::explain(&files, &agent, &[asked], arguments.common.output, screen);
     }
     match &arguments.request {
-        Some(id) => request::explain(&files, id, arguments.json, screen),
-        None => request::explain_last(&files, &arguments.agent, arguments.json, screen),
+        Some(id) => request::explain(&files, id, arguments.common.output, screen),
+        None => request::explain_last(&files, &arguments.agent, arguments.common.output, screen),
     }
 }

@@ -3,14 +3,15 @@
 use std::io;
 
 use clap::Args;
-use openclaw_chain::{Finding, LINT_RULES, Severity};
+use openclaw_chain::{Finding, LINT_RULES, LintRule, Severity};
 use openclaw_config::Environment;
+use serde::Serialize;
 use serde_json::json;
 
 use super::config_check;
-use crate::files::Places;
+use crate::files::CommonArgs;
 use crate::outcome::{CommandError, Outcome};
-use crate::terminal::{Cell, Style, Table, screen::Screen};
+use crate::terminal::{Cell, Render, Screen, Style, Table};
 
 /// Arguments of `lint`.
 #[derive(Debug, Args)]
@@ -19,11 +20,8 @@ pub(super) struct LintArgs {
     /// Show what is looked for instead
     #[arg(long)]
     rules: bool,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -41,54 +39,67 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     if arguments.rules {
-        rules(arguments.json, screen)?;
+        screen.render(&LintRules, arguments.common.output)?;
         return Ok(Outcome::Fine);
     }
-    let findings = config_check::findings(&arguments.places, environment)?;
-    if arguments.json {
-        screen.json(&json!({"findings": findings}))?;
-    } else {
-        show(&findings, screen)?;
-    }
+    let findings = config_check::findings(&arguments.common.places, environment)?;
+    screen.render(&LintReport(&findings), arguments.common.output)?;
     Ok(config_check::outcome(&findings))
 }
 
-fn show(findings: &[Finding], screen: &mut Screen<'_>) -> io::Result<()> {
-    if findings.is_empty() {
-        return screen.line("No findings.");
+/// What the configuration was found to have.
+struct LintReport<'f>(&'f [Finding]);
+
+impl Render for LintReport<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        if self.0.is_empty() {
+            return screen.line("No findings.");
+        }
+        self.0.iter().try_for_each(|finding| show(finding, screen))
     }
-    for finding in findings {
-        let severity = finding.rule.severity;
-        let word = screen.palette.paint(tone(severity), severity);
-        let head = format!(
-            "{word}: {}: {} [{}]",
-            finding.place, finding.detail, finding.rule.code
-        );
-        screen.line(head)?;
-        screen.toned(Style::Dim, format!("  {}", finding.rule.remedy))?;
+
+    fn json(&self) -> impl Serialize {
+        json!({"findings": self.0})
     }
-    Ok(())
 }
 
-fn rules(json: bool, screen: &mut Screen<'_>) -> io::Result<()> {
-    let all = LINT_RULES
-        .iter()
-        .chain(openclaw_gateway::report::LINT_RULES)
-        .copied();
-    if json {
-        let rules: Vec<_> = all
-            .map(|rule| {
-                json!({"code": rule.code, "severity": rule.severity.to_string(), "remedy": rule.remedy})
-            })
-            .collect();
-        return screen.json(&json!({"rules": rules}));
+fn show(finding: &Finding, screen: &mut Screen<'_>) -> io::Result<()> {
+    let severity = finding.rule.severity;
+    let word = screen.palette.paint(tone(severity), severity);
+    let head = format!(
+        "{word}: {}: {} [{}]",
+        finding.place, finding.detail, finding.rule.code
+    );
+    screen.line(head)?;
+    screen.toned(Style::Dim, format!("  {}", finding.rule.remedy))
+}
+
+/// The rules that configurations are checked by.
+struct LintRules;
+
+impl LintRules {
+    fn all() -> impl Iterator<Item = &'static LintRule> {
+        let own = openclaw_gateway::report::LINT_RULES;
+        LINT_RULES.iter().chain(own).copied()
     }
-    let mut table = Table::new(&["CODE", "SEVERITY", "REMEDY"]);
-    for rule in all {
-        let severity = Cell::new(tone(rule.severity), rule.severity.to_string());
-        table.row([rule.code.into(), severity, rule.remedy.into()]);
+}
+
+impl Render for LintRules {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let mut table = Table::new(&["CODE", "SEVERITY", "REMEDY"]);
+        for rule in Self::all() {
+            let severity = Cell::new(tone(rule.severity), rule.severity.to_string());
+            table.row([rule.code.into(), severity, rule.remedy.into()]);
+        }
+        screen.table(&table)
     }
-    screen.table(&table)
+
+    fn json(&self) -> impl Serialize {
+        let rules = Self::all().map(
+            |rule| json!({"code": rule.code, "severity": rule.severity.to_string(), "remedy": rule.remedy}),
+        );
+        json!({"rules": rules.collect::<Vec<_>>()})
+    }
 }
 
 fn tone(severity: Severity) -> Style {

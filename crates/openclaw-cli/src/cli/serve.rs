@@ -136,7 +136,7 @@ async fn serve(
     // In this order: the state of the demo is removed with it, and must outlive the gateway that writes to it.
     let (demo, gateway) = if let Some(config) = config {
         let state_dir = places.state_dir(environment);
-        // What cannot be read is told by opening it.
+        // Opening a store reports what cannot be read in it.
         let dangling = dangling_credentials(&config, environment, &state_dir).unwrap_or_default();
         warnings.extend(
             dangling

@@ -16,11 +16,11 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
 use serde::Serialize;
 
-use crate::files::{AgentArg, Files, Places, absolute, history};
+use crate::files::{AgentArg, CommonArgs, Files, Places, absolute, history};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::duration_arg;
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
@@ -37,11 +37,8 @@ pub(super) struct SimulateArgs {
     latest: usize,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -119,7 +116,7 @@ pub(super) fn run(
     arguments: &SimulateArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let other = Files::open(&other_places(arguments, environment), environment)?;
     let policy = Arc::new(other.run_policy());
     let (chains, other_chains) = (chains(&files), chains(&other));
@@ -145,11 +142,7 @@ pub(super) fn run(
             }
         }
     }
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, now(), screen)?;
-    }
+    screen.render(&report, arguments.common.output)?;
     Ok(if report.different > 0 {
         Outcome::Findings
     } else {
@@ -159,10 +152,10 @@ pub(super) fn run(
 
 fn other_places(arguments: &SimulateArgs, environment: &Environment) -> Places {
     match &arguments.other {
-        None => arguments.places.clone(),
+        None => arguments.common.places.clone(),
         Some(path) => Places {
             config: Some(absolute(path, environment)),
-            ..arguments.places.clone()
+            ..arguments.common.places.clone()
         },
     }
 }
@@ -252,15 +245,29 @@ fn deciding_ms(played: &ReplayResult) -> u128 {
     elapsed.max().unwrap_or_default().as_millis()
 }
 
-fn show(report: &Report, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
-    let unplayable = match report.unplayable {
-        0 => String::new(),
-        count => format!("; {count} of another version cannot be played"),
-    };
-    screen.line(format!(
-        "{} requests played: {} would have gone otherwise, {} of them to somebody who was not asked then{unplayable}.",
-        report.requests, report.different, report.unknown
-    ))?;
+impl Render for Report {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let unplayable = match self.unplayable {
+            0 => String::new(),
+            count => format!("; {count} of another version cannot be played"),
+        };
+        screen.line(format!(
+            "{} requests played: {} would have gone otherwise, {} of them to somebody who was not asked then{unplayable}.",
+            self.requests, self.different, self.unknown
+        ))?;
+        if self.requests > 0 {
+            screen.section("Where both are known", &total_table(self))?;
+        }
+        let changes = change_table(&self.changes, now());
+        screen.section("What would have been otherwise", &changes)
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
+}
+
+fn total_table(report: &Report) -> Table {
     let mut table = Table::new(&["", "ANSWERED", "CALLS", "DECIDING"]);
     for (name, totals) in [("as it was", &report.before), ("as it would be", &report.after)] {
         table.row([
@@ -270,9 +277,10 @@ fn show(report: &Report, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<
             format!("{} ms", totals.deciding_ms).into(),
         ]);
     }
-    if report.requests > 0 {
-        screen.section("Where both are known", &table)?;
-    }
+    table
+}
+
+fn change_table(changes: &[Change], now: Timestamp) -> Table {
     let mut table = Table::new(&[
         "WHEN",
         "REQUEST",
@@ -282,7 +290,7 @@ fn show(report: &Report, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<
         "AS IT WOULD BE",
         "CALLS",
     ]);
-    for change in &report.changes {
+    for change in changes {
         let at = Timestamp::from_millisecond(change.at).unwrap_or(now);
         table.row([
             ago(at, now).into(),
@@ -294,7 +302,7 @@ fn show(report: &Report, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<
             format!("{} → {}", change.before.calls, change.after.calls).into(),
         ]);
     }
-    screen.section("What would have been otherwise", &table)
+    table
 }
 
 fn ending(ending: &ReplayEnding) -> Cell {

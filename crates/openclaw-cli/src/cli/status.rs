@@ -1,4 +1,4 @@
-//! `status`: what every agent would use now, what rests, and which sessions are on a fallback.
+//! `status`: what every agent would use now, what cools down, and which sessions are on a fallback.
 
 use std::io;
 use std::time::Duration;
@@ -16,12 +16,13 @@ use openclaw_gateway::report::{
 };
 use openclaw_history::{HistoryError, HistoryReader, RunFilter, RunOutcome, StoredRun};
 use openclaw_ids::{AgentId, ModelRef};
+use serde::Serialize;
 
 use super::chain;
-use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
@@ -35,11 +36,8 @@ pub(super) struct StatusArgs {
     /// End with status 1 when something is wrong, for monitors and scripts
     #[arg(long, value_enum, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "failing")]
     check: Option<CheckedLevel>,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 /// How bad something must be to count.
@@ -75,11 +73,7 @@ pub(super) fn run(
         return watch(environment, arguments, screen);
     }
     let report = read(environment, arguments)?;
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, screen)?;
-    }
+    screen.render(&report, arguments.common.output)?;
     let least = arguments.check.map(|checked| match checked {
         CheckedLevel::Degraded => Level::Degraded,
         CheckedLevel::Failing => Level::Failing,
@@ -99,7 +93,7 @@ fn watch(
     loop {
         let report = read(environment, arguments)?;
         screen.clear()?;
-        show(&report, screen)?;
+        report.text(screen)?;
         screen.toned(Style::Dim, "\nEvery second; Ctrl-C ends it.")?;
         let waited = runtime.block_on(async {
             tokio::select! {
@@ -121,7 +115,7 @@ enum WatchEvent {
 }
 
 fn read(environment: &Environment, arguments: &StatusArgs) -> Result<StatusReport, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agents = arguments.agent.ids(&files)?;
     let (mut read, mut unread) = (Vec::new(), Vec::new());
     for id in agents {
@@ -167,29 +161,38 @@ fn runs(files: &Files, agent: Option<AgentId>) -> Result<Vec<StoredRun>, History
     }
 }
 
-fn show(report: &StatusReport, screen: &mut Screen<'_>) -> io::Result<()> {
-    for (position, agent) in report.agents.iter().enumerate() {
-        if position > 0 {
-            screen.line("")?;
+impl Render for StatusReport {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        for (position, agent) in self.agents.iter().enumerate() {
+            if position > 0 {
+                screen.line("")?;
+            }
+            show_agent(agent, self, screen)?;
         }
-        show_agent(agent, report, screen)?;
+        for unread in &self.unread {
+            show_unread(unread, screen)?;
+        }
+        screen.section("Last requests that met trouble", &troubled(self))?;
+        if let Some(problem) = &self.unread_history {
+            screen.line(format!("\nThe last requests cannot be shown: {problem}."))?;
+        }
+        match &self.disk {
+            Some(trouble) => screen.line(format!("\nDisk: {trouble}.")),
+            None => Ok(()),
+        }
     }
-    for unread in &report.unread {
-        screen.line("")?;
-        let title = screen
-            .palette
-            .paint(Style::Strong, format!("Agent {}", unread.id));
-        let word = screen.palette.paint(Style::Bad, "cannot be shown");
-        screen.line(format!("{title}: {word}: {}.", unread.problem))?;
+
+    fn json(&self) -> impl Serialize {
+        self
     }
-    screen.section("Last requests that met trouble", &troubled(report))?;
-    if let Some(problem) = &report.unread_history {
-        screen.line(format!("\nThe last requests cannot be shown: {problem}."))?;
-    }
-    match &report.disk {
-        Some(trouble) => screen.line(format!("\nDisk: {trouble}.")),
-        None => Ok(()),
-    }
+}
+
+fn show_unread(unread: &UnreadAgent, screen: &mut Screen<'_>) -> io::Result<()> {
+    screen.line("")?;
+    let title = format!("Agent {}", unread.id);
+    let title = screen.palette.paint(Style::Strong, title);
+    let word = screen.palette.paint(Style::Bad, "cannot be shown");
+    screen.line(format!("{title}: {word}: {}.", unread.problem))
 }
 
 fn troubled(report: &StatusReport) -> Table {
@@ -258,7 +261,7 @@ fn verdict(agent: &AgentReport) -> (Style, &'static str) {
     }
 }
 
-/// The credentials that are of interest: those of the agent's chain, and all that rest or cannot be used.
+/// The credentials that are of interest: those of the agent's chain, and all that cool down or cannot be used.
 fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
     let now = report.at;
     let mut table = Table::new(&[
@@ -296,7 +299,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
             ]);
         }
         for window in profile.telling_windows() {
-            let rests = match &window.model {
+            let state = match &window.model {
                 Some(model) => format!("{model} rests"),
                 None => "rests".to_owned(),
             };
@@ -304,7 +307,7 @@ fn credentials(profiles: &[ProfileReport], report: &StatusReport) -> Table {
                 free_and_tried(Some(window.reason), Some(window.until), window.next_probe, now);
             table.row([
                 profile.id.as_str().into(),
-                Cell::new(Style::Warn, rests),
+                Cell::new(Style::Warn, state),
                 window.reason.as_str().into(),
                 ago(window.since, now).into(),
                 free.into(),

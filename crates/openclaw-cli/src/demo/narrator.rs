@@ -15,7 +15,7 @@ struct Narration {
 }
 
 impl Narrator {
-    /// Tells on `output`.
+    /// Writes to `output`.
     pub(super) fn new(output: Box<dyn Write + Send>) -> Self {
         Self(Mutex::new(Narration {
             output,
@@ -33,14 +33,14 @@ impl RunObserver for Narrator {
         let Some(line) = line else {
             return;
         };
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A terminal that went away must not end the request.
-        if told.run != *run {
-            told.run.clone_from(run);
-            let _ = writeln!(told.output, "\nrequest {run}");
+        if state.run != *run {
+            state.run.clone_from(run);
+            let _ = writeln!(state.output, "\nrequest {run}");
         }
-        let _ = writeln!(told.output, "{line}");
-        let _ = told.output.flush();
+        let _ = writeln!(state.output, "{line}");
+        let _ = state.output.flush();
     }
 }
 
@@ -73,7 +73,7 @@ fn candidate(decision: &Decision) -> String {
     }
 }
 
-/// What follows a failed key inside one model; the end of the model is told by its own line.
+/// What follows a failed key inside one model; the end of the model has a line of its own.
 fn rotation(rotation: &RotationDecision) -> Option<String> {
     let status = rotation
         .status

@@ -47,7 +47,7 @@ mod tests {
         ] {
             match (span(text), expected) {
                 (Ok(read), Ok(seconds)) => assert_eq!(read.as_secs(), seconds, "{text}"),
-                (Err(told), Err(start)) => assert!(told.starts_with(start), "{text}: {told}"),
+                (Err(message), Err(start)) => assert!(message.starts_with(start), "{text}: {message}"),
                 (read, _) => panic!("{text}: {read:?}"),
             }
         }

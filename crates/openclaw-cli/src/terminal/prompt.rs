@@ -137,8 +137,8 @@ mod tests {
             let read = one_secret(text.as_bytes()).ok();
             assert_eq!(read.as_ref().map(Secret::expose), expected, "{text:?}");
         }
-        let told = one_secret(b"sk-first\nsk-second").unwrap_err();
-        assert!(matches!(told, SecretInputError::Lines), "{told}");
+        let error = one_secret(b"sk-first\nsk-second").unwrap_err();
+        assert!(matches!(error, SecretInputError::Lines), "{error}");
     }
 
     #[test]

@@ -29,6 +29,16 @@ impl<'o> Screen<'o> {
         }
     }
 
+    /// An output in memory, without colours.
+    #[cfg(test)]
+    pub(crate) fn plain(output: &'o mut Vec<u8>) -> Self {
+        Self {
+            output,
+            palette: Palette::Plain,
+            is_terminal: false,
+        }
+    }
+
     /// Writes one line.
     pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> io::Result<()> {
         self.text(&text.to_string())
@@ -65,13 +75,13 @@ impl<'o> Screen<'o> {
     }
 
     /// Writes a value as JSON over several lines.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *self.output, value)?;
         self.line("")
     }
 
-    /// Writes a value as JSON on one line, for commands that write several.
-    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+    /// Writes a value as JSON on one line.
+    pub(super) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut *self.output, value)?;
         self.line("")
     }

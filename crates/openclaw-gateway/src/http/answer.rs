@@ -26,7 +26,7 @@ use super::headers::{
 use super::notice;
 use super::plan::{Prepared, plan_turn, prepare};
 use super::prompt_size::too_small;
-use super::reading::whole_body;
+use super::request_parts::whole_body;
 use super::rescue::Rescuer;
 use super::selection::{Asked, OWN_MODEL};
 use super::stream::{AnsweredRun, Open, streamed};

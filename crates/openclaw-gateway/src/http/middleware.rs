@@ -3,9 +3,9 @@
 //! A router and its layers cost something for every request. Nearly all requests are posts to the paths of the wire formats,
 //! which are checked by a few headers, so they pass the router by; the checks are the same.
 
-mod client_token;
 mod content_type;
 pub(crate) mod request_origin;
+mod token_check;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -117,7 +117,7 @@ pub(crate) async fn refuse_preflight(request: Request<Body>, next: Next) -> Resp
 /// The answer to a request that a check refuses, in the shape that clients of its path read.
 fn refusal(context: &RequestContext, request: &Request<Body>) -> Option<Response> {
     let error: ApiError = request_origin::refusal(context, request)
-        .or_else(|| client_token::refusal(context, request))
+        .or_else(|| token_check::refusal(context, request))
         .or_else(|| content_type::refusal(request))?;
     Some(error.for_path(request.uri().path()).into_response())
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::RequestContext;
 use super::error::ApiError;
-use super::reading::PathName;
+use super::request_parts::PathName;
 use super::selection::{AskError, OWN_MODEL};
 
 /// The list, in OpenAI's shape.

@@ -63,10 +63,8 @@ impl SecretSources {
         Self(Arc::new(Sources::new(config, environment)))
     }
 
-    /// Lets `work` follow pointers. Reading files and running commands blocks: where [`is_quick`] is false, call it on a
+    /// Lets `work` follow pointers. Reading files and running commands blocks: where `is_quick` is false, call it on a
     /// thread that may block.
-    ///
-    /// [`is_quick`]: Self::is_quick
     pub fn with<T>(&self, work: impl FnOnce(SecretLookup<'_>) -> T) -> T {
         let sources = &*self.0;
         work(SecretLookup {

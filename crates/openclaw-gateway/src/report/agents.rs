@@ -11,10 +11,10 @@ use openclaw_ids::AgentId;
 use serde::Serialize;
 
 use super::chains::{ChainQuery, ChainReport};
-use super::moment::millis;
 use super::problems::{Level, LevelledProblem, Problem, troubles};
 use super::profiles::{ProfileReport, ProfilesReport};
 use super::sessions::SessionsReport;
+use super::unix_millis::millis;
 use super::{AgentState, Installation};
 use crate::report::disk;
 use crate::report::legacy_credentials::LegacyCredentials;

@@ -11,8 +11,8 @@ use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
 use openclaw_session::{SessionEntry, probe_due};
 use serde::Serialize;
 
-use super::moment::maybe_millis;
 use super::probes::next_probe;
+use super::unix_millis::maybe_millis;
 use super::usable_profiles::{UnusableProfile, UsableProfiles};
 use super::{AgentState, Installation};
 

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use serde::Serialize;
 
-use super::moment::millis;
 use super::profiles::{ProfilesReport, WindowReport, telling};
+use super::unix_millis::millis;
 use super::{AgentState, Installation};
 
 /// Everything of an agent that rests.

@@ -12,8 +12,8 @@ use openclaw_cooldown::{GateFacts, Lane, Position, ProbeSlot, ProfileUsage, Wind
 use openclaw_ids::{AgentId, ModelId, ProfileId, ProviderId};
 use serde::{Serialize, Serializer};
 
-use super::moment::{maybe_millis, millis};
 use super::probes::next_probe;
+use super::unix_millis::{maybe_millis, millis};
 use super::{AgentState, Installation, usable_profiles};
 use crate::providers::ambient::is_from_environment;
 

@@ -5,7 +5,7 @@ use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionId, SessionKey};
 use openclaw_session::{OverrideSource, PinSource, RunTrace, SessionEntry};
 use serde::Serialize;
 
-use super::moment::{maybe_millis, millis};
+use super::unix_millis::{maybe_millis, millis};
 use super::{AgentState, Installation};
 
 /// All sessions of an agent, the last active first.

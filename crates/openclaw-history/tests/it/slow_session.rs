@@ -36,6 +36,7 @@ fn request() -> RunRequest {
     RunRequest {
         run_id: "run-1".to_owned(),
         session: Some(RunSession {
+            sticky: std::collections::BTreeMap::new(),
             key: "agent:main:main".parse().unwrap(),
             id: "session-1".parse().unwrap(),
             kind: TurnKind::Normal,

@@ -95,6 +95,7 @@ mod tests {
 
     fn session(key: &str) -> RunSession {
         RunSession {
+            sticky: std::collections::BTreeMap::new(),
             key: key.parse().unwrap(),
             id: id("one"),
             kind: TurnKind::Normal,

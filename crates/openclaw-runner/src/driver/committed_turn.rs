@@ -7,7 +7,7 @@ use openclaw_ids::ModelRef;
 use openclaw_session::{
     FailedAttempt, FinishedTurn, LiveRun, NoticeState, NoticeTransition, Progress, RunSelection,
     SessionEntry, clear_after_probe, live_switch, notice_transition, reason_summary, record_answer,
-    record_notice, selected_model,
+    record_notice, record_served_profile, selected_model,
 };
 
 use crate::driver::active_sessions::ActiveSession;
@@ -64,7 +64,12 @@ impl CommittedTurn {
         let before = entry.notice.clone();
         let next = self.settled(entry, winner, now);
         let next = if self.busy.session.kind.records_answer() {
-            record_answer(&next, &entry.session_id, &winner.candidate, now).unwrap_or(next)
+            let next = record_answer(&next, &entry.session_id, &winner.candidate, now).unwrap_or(next);
+            let served = winner
+                .profile
+                .as_ref()
+                .and_then(|profile| record_served_profile(&next, winner.candidate.provider(), profile));
+            served.unwrap_or(next)
         } else {
             next
         };

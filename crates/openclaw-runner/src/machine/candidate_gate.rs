@@ -300,6 +300,18 @@ impl Machine {
             })
             | None => None,
         };
+        let serves = |id: &&ProfileId| snapshot.usage(id).is_usable(Some(candidate.model()), self.now);
+        let pinned = preferred.filter(|id| self.pin_concerns(id, candidate));
+        let sticky = self
+            .request
+            .session
+            .as_ref()
+            .and_then(|session| session.sticky.get(candidate.provider()));
+        // F-2: the pin while it can be used, else the profile that served the session last for this provider.
+        let preferred = pinned
+            .filter(serves)
+            .or_else(|| sticky.filter(serves))
+            .or(preferred);
         let mut order = rotation_order(
             snapshot,
             &policy.auth,

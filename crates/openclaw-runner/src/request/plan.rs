@@ -1,9 +1,11 @@
 //! Turns configuration, session and usage state into the request of a run.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use openclaw_auth_store::{AuthSnapshot, order_report};
 use openclaw_chain::{Requested, Resolver, RunKind, Selection, SelectionFacts};
-use openclaw_ids::{AgentId, ModelRef, ProfileId, SessionKey};
+use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId, SessionKey};
 use openclaw_session::{
     OrderOrigin, PinFacts, PrimaryProbe, ProfileAvailability, ProfilePin, SessionAge, SessionEntry,
     StoredPin, TurnKind, choose_pin, probe_due, without_auto_selection,
@@ -100,6 +102,7 @@ pub fn plan(
             read,
             persist,
             probe,
+            sticky: sticky(policy, snapshot, session, now),
         }
     });
     let request = RunRequest {
@@ -115,6 +118,25 @@ pub fn plan(
         selection,
         pin_to_store,
     }
+}
+
+/// The profiles that served the session last. None of a provider with an explicit order, which an automatic choice never
+/// outranks (R6), and none in a new session.
+fn sticky(
+    policy: &RunPolicy,
+    snapshot: &AuthSnapshot,
+    session: TurnSession<'_>,
+    now: Timestamp,
+) -> BTreeMap<ProviderId, ProfileId> {
+    let is_derived = |provider: &ProviderId| {
+        let report = order_report(snapshot, &policy.auth, &policy.aliases, provider, now);
+        !report.basis.is_explicit()
+    };
+    let served = session.entry.sticky_profiles();
+    served
+        .filter(|(provider, _)| session.age == SessionAge::Continuing && is_derived(provider))
+        .map(|(provider, profile)| (provider.clone(), profile.clone()))
+        .collect()
 }
 
 /// The run's profile, and what the session remembers of it. A probe turn chooses without the automatic selection

@@ -127,6 +127,7 @@ async fn drop_after(polls: usize) -> bool {
     let request = RunRequest {
         run_id: "run-1".to_owned(),
         session: Some(RunSession {
+            sticky: std::collections::BTreeMap::new(),
             key: key.clone(),
             id: entry.session_id.clone(),
             kind: TurnKind::Normal,

@@ -213,6 +213,7 @@ pub(crate) fn probing(key: &SessionKey, stood: &SessionEntry, start: Timestamp) 
     let request = RunRequest {
         run_id: "run-1".to_owned(),
         session: Some(RunSession {
+            sticky: std::collections::BTreeMap::new(),
             key: key.clone(),
             id: stood.session_id.clone(),
             kind: TurnKind::Normal,

@@ -3,13 +3,18 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageChange};
+use openclaw_auth_store::{AuthSnapshot, Credential, MemoryAuthStore, UsageChange, UsageStore as _};
 use openclaw_chain::{Requested, Resolver, RunKind};
 use openclaw_classify::Reason;
 use openclaw_cooldown::{FailureEvent, MarkScope};
 use openclaw_ids::{AgentId, SessionKey};
-use openclaw_runner::{CandidateOutcome, RunError, RunPolicy, RunRequest, Runner, Turn, TurnSession, plan};
-use openclaw_session::{MemorySessionStore, PinSource, ProfilePin, SessionAge, SessionEntry, TurnKind};
+use openclaw_runner::{
+    CandidateOutcome, Clock as _, RunError, RunPolicy, RunRequest, Runner, Turn, TurnSession, plan,
+};
+use openclaw_session::{
+    MemorySessionStore, PinSource, ProfilePin, Revision, SessionAge, SessionEntry, SessionStore as _,
+    TurnKind,
+};
 use serde_json::{Value, json};
 
 use crate::clock::PausedClock;
@@ -159,4 +164,143 @@ async fn m2_no_view_of_an_error_shows_a_key() {
     ] {
         assert!(!shown.contains("EfGhIjKlMnOpQrStUvWx"), "{shown}");
     }
+}
+
+/// A session of a chain of two providers with two keys each, turn after turn.
+struct Conversation {
+    resolver: Resolver,
+    policy: Arc<RunPolicy>,
+    usage: Arc<MemoryAuthStore>,
+    sessions: Arc<MemorySessionStore>,
+    clock: Arc<PausedClock>,
+}
+
+const KEY: &str = "agent:main:main";
+
+impl Conversation {
+    async fn start(order: Value) -> Self {
+        let config = json!({ "agents": { "defaults": {
+            "model": { "primary": "alpha/m", "fallbacks": ["beta/m"] } } } });
+        let policy = Arc::new(RunPolicy {
+            auth: serde_json::from_value(json!({ "order": order })).unwrap(),
+            ..RunPolicy::default()
+        });
+        let profiles = snapshot(&["alpha:a", "alpha:b", "beta:a", "beta:b"]);
+        let sessions = Arc::new(MemorySessionStore::default());
+        let entry = SessionEntry::new("s".parse().unwrap(), start());
+        let key = KEY.parse().unwrap();
+        sessions
+            .compare_and_set(&key, Revision::NONE, entry)
+            .await
+            .unwrap();
+        Self {
+            resolver: Resolver::new(&serde_json::from_value(config).unwrap()),
+            usage: Arc::new(MemoryAuthStore::new(profiles, policy.auth.cooldowns.clone())),
+            policy,
+            sessions,
+            clock: Arc::new(PausedClock::new(start())),
+        }
+    }
+
+    /// One turn, a minute after the last one; returns the calls.
+    async fn turn(&self, outcomes: &[(&str, &str)]) -> Vec<String> {
+        tokio::time::advance(std::time::Duration::from_mins(1)).await;
+        let key: SessionKey = KEY.parse().unwrap();
+        let entry = self.sessions.load(&key).await.unwrap().unwrap().entry;
+        let now = self.clock.now();
+        let turn = Turn {
+            run_id: "run".to_owned(),
+            agent: &AgentId::main(),
+            run: RunKind::Turn,
+            kind: TurnKind::Normal,
+            session: Some(TurnSession {
+                key: &key,
+                entry: &entry,
+                age: SessionAge::Continuing,
+            }),
+            lane: None,
+        };
+        let planned = plan(&self.resolver, &self.policy, &self.usage.snapshot(), turn, now);
+        if let Some(pin) = &planned.pin_to_store {
+            let stored = openclaw_session::update(&*self.sessions, &key, |entry| {
+                let mut next = entry.unwrap().clone();
+                next.pin = pin.clone();
+                (Some(next), ())
+            });
+            stored.await.unwrap();
+        }
+        let outcomes = outcomes
+            .iter()
+            .map(|(call, outcome)| ((*call).to_owned(), vec![json!(outcome)]));
+        let script = Script::new(outcomes.collect());
+        let runner = Runner::new(
+            Arc::clone(&self.clock),
+            Arc::clone(&self.usage),
+            Arc::clone(&self.sessions),
+            Arc::clone(&self.policy),
+        );
+        let done = runner.run(planned.request, &*script).await.unwrap();
+        done.run.finished().await;
+        let calls = script.calls().into_iter();
+        calls
+            .map(|call| call.split(" ->").next().unwrap().replace(" final", ""))
+            .collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f_2_a_session_keeps_the_profile_of_a_fallback_and_that_of_its_primary() {
+    let talk = Conversation::start(json!({})).await;
+    let home = talk.turn(&[]).await;
+    assert_eq!(home, ["alpha/m @alpha:a"]);
+    // Both keys of the primary run out of credit.
+    let unpaid = "402 insufficient credit";
+    let away = talk
+        .turn(&[("alpha/m@alpha:a", unpaid), ("alpha/m@alpha:b", unpaid)])
+        .await;
+    let served = away.last().unwrap().clone();
+    for turn in 0..5 {
+        assert_eq!(talk.turn(&[]).await, [served.clone()], "turn {turn}");
+    }
+    // The profile is left when it rests, and the session stays on the other one as long as that can be used.
+    let kept = served.split('@').nth(1).unwrap();
+    let moved = talk
+        .turn(&[(&format!("beta/m@{kept}"), "401 invalid api key")])
+        .await;
+    assert_eq!(moved.len(), 2, "{moved:?}");
+    for turn in 0..3 {
+        assert_eq!(talk.turn(&[]).await, moved[1..], "turn {turn}");
+    }
+    // The primary is well again: the session is back on the key that it had.
+    for id in ["alpha:a", "alpha:b"] {
+        let profile = id.parse().unwrap();
+        talk.usage
+            .commit(UsageChange::Clear { profile }, talk.clock.now())
+            .await
+            .unwrap();
+    }
+    assert_eq!(talk.turn(&[]).await, home);
+    assert_eq!(talk.turn(&[]).await, home);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f_2_the_profile_that_stands_in_for_a_resting_pin_stays_too_but_never_outranks_an_explicit_order() {
+    let talk = Conversation::start(json!({})).await;
+    talk.turn(&[]).await;
+    let rotated = talk.turn(&[("alpha/m@alpha:a", "402 insufficient credit")]).await;
+    assert_eq!(rotated, ["alpha/m @alpha:a", "alpha/m @alpha:b"]);
+    for _ in 0..3 {
+        assert_eq!(talk.turn(&[]).await, ["alpha/m @alpha:b"]);
+    }
+    let ordered = Conversation::start(json!({ "beta": ["beta:b", "beta:a"] })).await;
+    let unpaid = "402 insufficient credit";
+    ordered
+        .turn(&[
+            ("alpha/m@alpha:a", unpaid),
+            ("alpha/m@alpha:b", unpaid),
+            ("beta/m@beta:b", "503 busy"),
+        ])
+        .await;
+    tokio::time::advance(std::time::Duration::from_mins(10)).await;
+    assert_eq!(ordered.turn(&[]).await, ["beta/m @beta:b"]);
 }

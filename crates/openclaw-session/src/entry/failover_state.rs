@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use openclaw_ids::{ProfileId, ProviderId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -26,6 +27,10 @@ pub struct FailoverState {
     #[serde(deserialize_with = "lenient_serde::or_default")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parked_pin: Option<StoredPin>,
+    /// Which profile served the session last, by provider, where it is not the pin (F-2).
+    #[serde(deserialize_with = "lenient_serde::or_default")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) sticky_profiles: BTreeMap<ProviderId, ProfileId>,
     /// When the fallback began that the entry names, in Unix milliseconds; means nothing while there is none.
     #[serde(deserialize_with = "lenient_serde::or_default")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use openclaw_ids::{ModelRef, SessionId};
 
 use crate::entry::SessionEntry;
-use crate::entry::{ModelOverride, ProfilePin, SelectionSnapshot, StoredPin};
+use crate::entry::{ModelOverride, PinSource, ProfilePin, SelectionSnapshot, StoredPin};
 use crate::fallback_override::Rollback;
 
 /// A fallback choice to write: the candidate that is about to be attempted, and what the run read when it started.
@@ -71,12 +71,31 @@ pub fn persist_fallback(
             if entry.is_pinned_by_user() && next.pin != entry.pin {
                 next.failover.parked_pin = Some(entry.pin.clone());
             }
+            keep_displaced_pin(&mut next, entry, change);
             if !entry.is_active_fallback() {
                 next.failover.fallback_since = Some(now.as_millisecond());
             }
             next.touch(now);
             (Some(next), PersistOutcome::Written(rollback))
         }
+    }
+}
+
+/// The automatic pin of the provider that is left is kept for the way back (F-2).
+fn keep_displaced_pin(next: &mut SessionEntry, before: &SessionEntry, change: &FallbackChoice) {
+    let displaced = before
+        .profile_pin()
+        .filter(|pin| pin.source == PinSource::Auto && next.pin != before.pin);
+    if let Some(pin) = displaced {
+        let active = before
+            .model_override
+            .provider
+            .as_ref()
+            .filter(|_| before.is_auto());
+        let provider = active.unwrap_or(change.requested.provider());
+        next.failover
+            .sticky_profiles
+            .insert(provider.clone(), pin.profile);
     }
 }
 

@@ -1,7 +1,9 @@
 //! The narrow rollback: undoes a fallback choice and nothing else (S-4, S1).
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
-use openclaw_ids::SessionId;
+use openclaw_ids::{ProfileId, ProviderId, SessionId};
 
 use crate::entry::SessionEntry;
 use crate::entry::{SelectionSnapshot, StoredPin};
@@ -14,6 +16,7 @@ pub struct Rollback {
     before: SelectionSnapshot,
     parked_before: Option<StoredPin>,
     since_before: Option<i64>,
+    sticky_before: BTreeMap<ProviderId, ProfileId>,
 }
 
 impl Rollback {
@@ -25,6 +28,7 @@ impl Rollback {
             before: before.selection(),
             parked_before: before.failover.parked_pin.clone(),
             since_before: before.failover.fallback_since,
+            sticky_before: before.failover.sticky_profiles.clone(),
         }
     }
 
@@ -71,6 +75,7 @@ pub fn roll_back(entry: &SessionEntry, rollback: &Rollback, now: Timestamp) -> O
     next.model_override = rollback.before.model_override.clone();
     next.failover.fallback_since = rollback.since_before;
     if entry.pin == rollback.written.pin {
+        next.failover.sticky_profiles.clone_from(&rollback.sticky_before);
         next.pin = rollback.before.pin.clone();
         next.failover.parked_pin.clone_from(&rollback.parked_before);
     } else {

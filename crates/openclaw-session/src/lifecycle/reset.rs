@@ -41,6 +41,7 @@ pub fn reset(entry: &SessionEntry, session_id: SessionId, kind: &Reset, now: Tim
     };
     next.notice = NoticeState::default();
     next.failover.parked_pin = None;
+    next.failover.sticky_profiles.clear();
     next.forget_ended_fallback();
     next.failover.pending_notice = None;
     next.live_model_switch_pending = false;
@@ -104,6 +105,7 @@ pub fn record_compaction(entry: &SessionEntry, moved_to: Option<SessionId>, now:
     let mut next = entry.clone();
     next.session_id = moved_to.unwrap_or(next.session_id);
     next.compaction_count = next.compaction_count.saturating_add(1);
+    next.failover.sticky_profiles.clear();
     next.touch(now);
     next
 }

@@ -102,6 +102,11 @@ fn merge_rest(next: &mut SessionEntry, snapshot: &SessionEntry, changed: &Sessio
 /// pin and the time when a fallback began belong to the selection.
 fn merge_failover(next: &mut FailoverState, snapshot: &FailoverState, changed: &FailoverState) {
     adopt(&mut next.probes, &snapshot.probes, &changed.probes);
+    adopt(
+        &mut next.sticky_profiles,
+        &snapshot.sticky_profiles,
+        &changed.sticky_profiles,
+    );
     adopt(&mut next.recent_runs, &snapshot.recent_runs, &changed.recent_runs);
     if (next.notices, &next.pending_notice) == (snapshot.notices, &snapshot.pending_notice) {
         next.notices = changed.notices;

@@ -16,7 +16,7 @@ use super::*;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, SecretKind};
 use crate::facts::MAX_EXCERPT;
-use crate::live::AnswerStep;
+use crate::streaming_answer::AnswerStep;
 
 const ROLE: &str =
     "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";

@@ -182,6 +182,7 @@ impl Process {
             Some(id) => {
                 let id: openclaw_ids::SessionId = id.parse().map_err(|_| format!("{id} is no session"))?;
                 Some(RunSession {
+                    sticky: std::collections::BTreeMap::new(),
                     key: "agent:main:main"
                         .parse()
                         .map_err(|_| "no session key".to_owned())?,

@@ -1,5 +1,7 @@
 //! `auth add`: stores a key, a token, or a pointer to one.
 
+use std::io;
+
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use openclaw_auth_store::{
@@ -7,13 +9,15 @@ use openclaw_auth_store::{
     SecretRef, Token, UsageStore, credential_eligibility,
 };
 use openclaw_config::Environment;
-use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use serde::Serialize;
 use serde_json::json;
 
 use super::named;
 use crate::cli::chain::no_address;
-use crate::files::{AgentArg, Files, Places, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, runtime};
 use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Render;
 use crate::terminal::prompt::read_secret;
 use crate::terminal::screen::{Screen, now};
 
@@ -50,11 +54,8 @@ pub(in crate::cli) struct AddArgs {
     first: bool,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -116,7 +117,7 @@ pub(in crate::cli) fn run(
     if !is_plain(id.as_str()) {
         return Err(AddError::Name(arguments.profile.clone()).into());
     }
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     let credential = credential(arguments, &provider, &id, environment)?;
     let usable = credential_eligibility(&credential, now());
@@ -139,17 +140,38 @@ pub(in crate::cli) fn run(
         Ok::<(), CommandError>(())
     })?;
     let notes = notes(&files, &store.snapshot(), &provider, &id);
-    if arguments.json {
-        let done = if replaced { "replaced" } else { "added" };
-        screen.json(&json!({"agent": agent, "profile": id, "done": done, "notes": notes}))?;
-    } else {
-        let done = if replaced { "Replaced" } else { "Added" };
-        screen.line(format!("{done} {id} in agent {agent}."))?;
-        notes
-            .iter()
-            .try_for_each(|note| screen.line(format!("Note: {note}")))?;
-    }
+    let added = AddedCredential {
+        agent,
+        profile: id,
+        replaced,
+        notes,
+    };
+    screen.render(&added, arguments.common.output)?;
     Ok(Outcome::Fine)
+}
+
+/// A credential that was stored.
+struct AddedCredential {
+    agent: AgentId,
+    profile: ProfileId,
+    /// Whether one of that name was stored before.
+    replaced: bool,
+    /// What keeps it from being used.
+    notes: Vec<String>,
+}
+
+impl Render for AddedCredential {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let done = if self.replaced { "Replaced" } else { "Added" };
+        screen.line(format!("{done} {} in agent {}.", self.profile, self.agent))?;
+        let mut notes = self.notes.iter();
+        notes.try_for_each(|note| screen.line(format!("Note: {note}")))
+    }
+
+    fn json(&self) -> impl Serialize {
+        let done = if self.replaced { "replaced" } else { "added" };
+        json!({"agent": self.agent, "profile": self.profile, "done": done, "notes": self.notes})
+    }
 }
 
 /// How keys begin, as their providers write them.

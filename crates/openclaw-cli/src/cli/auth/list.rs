@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::files::{Files, ReadAgent, ShownArgs, show_agent};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `auth list`.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub(in crate::cli) fn run(
     arguments: &ListArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    show_agent(environment, &arguments.shown, screen, listed, show)
+    show_agent(environment, &arguments.shown, screen, listed)
 }
 
 /// What is stored, and what older versions left.
@@ -57,10 +57,16 @@ fn listed(files: &Files, agent: &ReadAgent) -> CredentialList {
     }
 }
 
-fn show(listed: &CredentialList, screen: &mut Screen<'_>) -> io::Result<()> {
-    show_stored(&listed.report, screen)?;
-    let mut older = listed.older.iter();
-    older.try_for_each(|older| screen.line(format!("\n{older}.")))
+impl Render for CredentialList {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        show_stored(&self.report, screen)?;
+        let mut older = self.older.iter();
+        older.try_for_each(|older| screen.line(format!("\n{older}.")))
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
 }
 
 fn show_stored(report: &ProfilesReport, screen: &mut Screen<'_>) -> io::Result<()> {
@@ -136,7 +142,7 @@ fn row(profile: &ProfileReport) -> [Cell; 8] {
         .iter()
         .map(|window| (window.until, window))
         .max_by_key(|(until, _)| *until);
-    let rests = end.map(|(until, window)| {
+    let cooldown = end.map(|(until, window)| {
         let which = window
             .model
             .as_ref()
@@ -151,7 +157,7 @@ fn row(profile: &ProfileReport) -> [Cell; 8] {
         profile.owner.as_str().into(),
         state,
         order,
-        Cell::new(Style::Warn, rests.unwrap_or_default()),
+        Cell::new(Style::Warn, cooldown.unwrap_or_default()),
         profile
             .last_used
             .map(|at| ago(at, now))

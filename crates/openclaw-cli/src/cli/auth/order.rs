@@ -7,12 +7,13 @@ use openclaw_auth_store::{OrderBasis, ProfileStore};
 use openclaw_config::Environment;
 use openclaw_gateway::report::{OrderOfProvider, ProfilesReport};
 use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use serde::Serialize;
 use serde_json::json;
 
-use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -32,7 +33,7 @@ pub(in crate::cli) struct GetArgs {
     /// The provider [default: all]
     provider: Option<String>,
     #[command(flatten)]
-    common: ProviderArgs,
+    shared: ProviderArgs,
 }
 
 /// Arguments of `auth order set`.
@@ -45,7 +46,7 @@ pub(in crate::cli) struct SetArgs {
     #[arg(required = true, value_name = "PROFILE")]
     profiles: Vec<String>,
     #[command(flatten)]
-    common: ProviderArgs,
+    shared: ProviderArgs,
 }
 
 /// Arguments of `auth order clear`.
@@ -55,7 +56,7 @@ pub(in crate::cli) struct ClearArgs {
     /// The provider
     provider: String,
     #[command(flatten)]
-    common: ProviderArgs,
+    shared: ProviderArgs,
 }
 
 /// What all three take.
@@ -63,11 +64,8 @@ pub(in crate::cli) struct ClearArgs {
 struct ProviderArgs {
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const GET_EXAMPLES: &str = "\
@@ -95,21 +93,21 @@ pub(in crate::cli) fn run(
         OrderCommand::Set(arguments) => {
             let ids = arguments.profiles.iter().map(|text| ProfileId::try_new(text));
             let ids: Vec<ProfileId> = ids.collect::<Result<_, _>>()?;
-            let change = Change::of(&arguments.provider, &arguments.common, environment)?;
+            let change = Change::of(&arguments.provider, &arguments.shared, environment)?;
             ReadAgent::open(&change.files, &change.agent)?
                 .seen
                 .check_order(&change.provider, &ids)?;
             change.make(ids)?;
-            change.tell("Set", screen)
+            change.show("Set", screen)
         }
         OrderCommand::Clear(arguments) => {
-            let change = Change::of(&arguments.provider, &arguments.common, environment)?;
+            let change = Change::of(&arguments.provider, &arguments.shared, environment)?;
             let own = ReadAgent::open(&change.files, &change.agent)?.own;
             // A store is opened, and made, only where there is something to do in it.
             if own.order.contains_key(&change.provider) {
                 change.make(Vec::new())?;
             }
-            change.tell("Cleared", screen)
+            change.show("Cleared", screen)
         }
     }
 }
@@ -119,17 +117,17 @@ struct Change<'c> {
     files: Files,
     agent: AgentId,
     provider: ProviderId,
-    common: &'c ProviderArgs,
+    shared: &'c ProviderArgs,
 }
 
 impl<'c> Change<'c> {
-    fn of(provider: &str, common: &'c ProviderArgs, environment: &Environment) -> Result<Self, CommandError> {
-        let files = Files::open(&common.places, environment)?;
+    fn of(provider: &str, shared: &'c ProviderArgs, environment: &Environment) -> Result<Self, CommandError> {
+        let files = Files::open(&shared.common.places, environment)?;
         Ok(Self {
-            agent: common.agent.id(&files)?,
+            agent: shared.agent.id(&files)?,
             provider: ProviderId::try_new(provider)?,
             files,
-            common,
+            shared,
         })
     }
 
@@ -141,20 +139,38 @@ impl<'c> Change<'c> {
     }
 
     /// Says what was done and what holds now.
-    fn tell(&self, done: &str, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
+    fn show(&self, done: &'static str, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
         let read = ReadAgent::open(&self.files, &self.agent)?;
         let order = OrderOfProvider::of(&self.files.installation(), &read.seen, &self.provider, now());
-        if self.common.json {
-            let done = done.to_lowercase();
-            screen.json(&json!({"agent": self.agent, "done": done, "order": order}))?;
-        } else {
-            screen.line(format!(
-                "{done} the order of {} in agent {}.",
-                self.provider, self.agent
-            ))?;
-            show(std::slice::from_ref(&order), screen)?;
-        }
+        let changed = ChangedOrder {
+            agent: &self.agent,
+            provider: &self.provider,
+            done,
+            order,
+        };
+        screen.render(&changed, self.shared.common.output)?;
         Ok(Outcome::Fine)
+    }
+}
+
+/// An order after a change of it.
+struct ChangedOrder<'c> {
+    agent: &'c AgentId,
+    provider: &'c ProviderId,
+    /// The change as the first word of a sentence.
+    done: &'static str,
+    order: OrderOfProvider,
+}
+
+impl Render for ChangedOrder<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let Self { done, provider, .. } = self;
+        screen.line(format!("{done} the order of {provider} in agent {}.", self.agent))?;
+        show(std::slice::from_ref(&self.order), screen)
+    }
+
+    fn json(&self) -> impl Serialize {
+        json!({"agent": self.agent, "done": self.done.to_lowercase(), "order": self.order})
     }
 }
 
@@ -163,8 +179,8 @@ fn get(
     arguments: &GetArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.common.places, environment)?;
-    let agent = ReadAgent::open(&files, &arguments.common.agent.id(&files)?)?;
+    let files = Files::open(&arguments.shared.common.places, environment)?;
+    let agent = ReadAgent::open(&files, &arguments.shared.agent.id(&files)?)?;
     let orders = match &arguments.provider {
         Some(text) => {
             let provider = ProviderId::try_new(text)?;
@@ -177,12 +193,28 @@ fn get(
         }
         None => of_interest(ProfilesReport::of(&files.installation(), &agent.state(), now())),
     };
-    if arguments.common.json {
-        screen.json(&json!({"agent": agent.id, "orders": orders}))?;
-    } else {
-        show(&orders, screen)?;
-    }
+    let list = OrderList {
+        agent: &agent.id,
+        orders,
+    };
+    screen.render(&list, arguments.shared.common.output)?;
     Ok(Outcome::Fine)
+}
+
+/// The orders of an agent's providers.
+struct OrderList<'a> {
+    agent: &'a AgentId,
+    orders: Vec<OrderOfProvider>,
+}
+
+impl Render for OrderList<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        show(&self.orders, screen)
+    }
+
+    fn json(&self) -> impl Serialize {
+        json!({"agent": self.agent, "orders": self.orders})
+    }
 }
 
 /// The orders without those of servers that need no credential and were never called.

@@ -1,13 +1,17 @@
 //! `auth remove`: forgets a stored credential.
 
+use std::io;
+
 use clap::Args;
 use openclaw_auth_store::ProfileStore;
 use openclaw_config::Environment;
 use openclaw_ids::{AgentId, ProfileId};
+use serde::Serialize;
 use serde_json::json;
 
-use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Render;
 use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `auth remove`.
@@ -19,11 +23,8 @@ pub(in crate::cli) struct RemoveArgs {
     profile: String,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -62,7 +63,7 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let id = ProfileId::try_new(&arguments.profile)?;
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     let ReadAgent { own, seen, .. } = ReadAgent::open(&files, &agent)?;
     if !own.profiles.contains_key(&id) {
@@ -77,10 +78,23 @@ pub(in crate::cli) fn run(
         .into());
     }
     runtime()?.block_on(files.own_store(&agent)?.remove(id.clone(), now()))?;
-    if arguments.json {
-        screen.json(&json!({"agent": agent, "profile": id, "done": "removed"}))?;
-    } else {
-        screen.line(format!("Removed {id} from agent {agent}."))?;
-    }
+    let removed = RemovedCredential { agent, profile: id };
+    screen.render(&removed, arguments.common.output)?;
     Ok(Outcome::Fine)
+}
+
+/// A credential that is no longer stored.
+struct RemovedCredential {
+    agent: AgentId,
+    profile: ProfileId,
+}
+
+impl Render for RemovedCredential {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        screen.line(format!("Removed {} from agent {}.", self.profile, self.agent))
+    }
+
+    fn json(&self) -> impl Serialize {
+        json!({"agent": self.agent, "profile": self.profile, "done": "removed"})
+    }
 }

@@ -16,7 +16,7 @@ use openclaw_gateway::providers::attempt_deadlines;
 use openclaw_gateway::providers::wire_support::first_wire;
 use openclaw_gateway::providers::{known, secret_kind};
 use openclaw_gateway::report::left;
-use openclaw_ids::{ModelRef, ProfileId, ProviderId};
+use openclaw_ids::{AgentId, ModelRef, ProfileId, ProviderId};
 use openclaw_upstream::{Call, Upstream};
 use openclaw_wire::RequestBody;
 use serde::Serialize;
@@ -25,11 +25,11 @@ use serde_json::json;
 use super::named;
 use super::remove::NotStored;
 use crate::cli::chain::{UnknownModel, no_address};
-use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::progress::waiting;
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `auth test`.
 #[derive(Debug, Args)]
@@ -43,11 +43,8 @@ pub(in crate::cli) struct TestArgs {
     model: Option<String>,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -89,7 +86,7 @@ struct TestedCredential {
 enum TestResult {
     /// It works.
     Answered,
-    /// It is not told.
+    /// The answer does not say.
     Failed,
     /// It works, and its limits are used up.
     Limited,
@@ -120,12 +117,9 @@ impl TestResult {
 #[derive(Debug, thiserror::Error)]
 enum AskError {
     #[error("there is nothing to test: agent `{0}` has no credential; store one with `auth add <provider>`")]
-    Nothing(openclaw_ids::AgentId),
+    Nothing(AgentId),
     #[error("agent `{agent}` has no credential for `{provider}`; store one with `auth add {provider}`")]
-    NoCredential {
-        provider: ProviderId,
-        agent: openclaw_ids::AgentId,
-    },
+    NoCredential { provider: ProviderId, agent: AgentId },
     #[error("no model of `{0}` is known; name one with --model {0}/<model>")]
     NoModel(ProviderId),
     #[error("the request cannot be made")]
@@ -138,10 +132,10 @@ pub(in crate::cli) fn run(
     arguments: &TestArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open(&files, &arguments.agent.id(&files)?)?;
     let ids = ids(arguments, &files, &agent)?;
-    // Whatever cannot be asked is told before anything is.
+    // What cannot be asked is reported before any request is sent.
     let askings = ids.iter().map(|id| TestCall::of(arguments, &files, &agent, id));
     let askings = askings.collect::<Result<Vec<_>, _>>()?;
     let upstream = Upstream::new(USER_AGENT);
@@ -151,12 +145,15 @@ pub(in crate::cli) fn run(
         let what = format!("Asking {} with {}", asking.model, asking.id);
         tested.push(runtime.block_on(waiting(&what, asking.ask(&upstream)))?);
     }
-    if arguments.json {
-        screen.json(&json!({"agent": agent.id, "tested": tested}))?;
-    } else {
-        show(&tested, screen)?;
-    }
-    let answered = tested.iter().all(|tested| tested.outcome == TestResult::Answered);
+    let report = TestReport {
+        agent: &agent.id,
+        tested,
+    };
+    screen.render(&report, arguments.common.output)?;
+    let answered = report
+        .tested
+        .iter()
+        .all(|tested| tested.outcome == TestResult::Answered);
     Ok(if answered {
         Outcome::Fine
     } else {
@@ -369,7 +366,29 @@ fn usual_model(files: &Files, agent: &ReadAgent, provider: &ProviderId) -> Optio
     })
 }
 
-fn show(tested: &[TestedCredential], screen: &mut Screen<'_>) -> io::Result<()> {
+/// What came of all requests.
+struct TestReport<'a> {
+    agent: &'a AgentId,
+    tested: Vec<TestedCredential>,
+}
+
+impl Render for TestReport<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        screen.table(&table(&self.tested))?;
+        for one in &self.tested {
+            if let Some(detail) = &one.detail {
+                screen.line(format!("\n{}: {detail}", one.profile))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> impl Serialize {
+        json!({"agent": self.agent, "tested": self.tested})
+    }
+}
+
+fn table(tested: &[TestedCredential]) -> Table {
     let mut table = Table::new(&[
         "PROFILE", "MODEL", "OUTCOME", "REASON", "STATUS", "RULE", "OVER IN",
     ]);
@@ -391,11 +410,5 @@ fn show(tested: &[TestedCredential], screen: &mut Screen<'_>) -> io::Result<()> 
             reset.map(|at| left(at, now())).unwrap_or_default().into(),
         ]);
     }
-    screen.table(&table)?;
-    for one in tested {
-        if let Some(detail) = &one.detail {
-            screen.line(format!("\n{}: {detail}", one.profile))?;
-        }
-    }
-    Ok(())
+    table
 }

@@ -8,6 +8,7 @@ use openclaw_ids::{AgentId, ProfileId, ProviderId};
 use openclaw_runner::{Clock, SystemClock};
 
 use super::*;
+use crate::terminal::OutputArgs;
 
 const FINE: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallbacks: ['local/llama'] } },
                                 list: [{ id: 'main' }, { id: 'writer', model: 'local/llama' }] },
@@ -15,6 +16,13 @@ const FINE: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', 
 const BAD: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', fallback: ['x'],
                                                      fallbacks: ['nowhere/a', 'openai/gpt-5.5', 'b/', 'amazon-bedrock/claude', 'groq/llama'] } } },
                      models: { providers: { aws: { baseUrl: 'https://h', api: 'bedrock-converse-stream' } } } }";
+
+fn arguments(json: bool, places: Places) -> CheckArgs {
+    let output = OutputArgs { json };
+    CheckArgs {
+        common: CommonArgs { output, places },
+    }
+}
 
 fn check(text: &str, json: bool) -> (Outcome, String) {
     let directory = tempfile::tempdir().unwrap();
@@ -28,7 +36,12 @@ fn check(text: &str, json: bool) -> (Outcome, String) {
     };
     let environment = Environment::of([("OPENAI_API_KEY", "sk-secret")], Path::new("/"));
     let mut output = Vec::new();
-    let outcome = run(&environment, &CheckArgs { json, places }, &mut output).unwrap();
+    let outcome = run(
+        &environment,
+        &arguments(json, places),
+        &mut Screen::plain(&mut output),
+    )
+    .unwrap();
     let output = String::from_utf8(output).unwrap();
     (
         outcome,
@@ -77,7 +90,12 @@ fn a_literal_key_that_others_may_read_is_a_finding_and_an_open_folder_a_note() {
         };
         let environment = Environment::of([("OPENAI_API_KEY", "sk-secret")], Path::new("/"));
         let mut output = Vec::new();
-        let outcome = run(&environment, &CheckArgs { json: false, places }, &mut output).unwrap();
+        let outcome = run(
+            &environment,
+            &arguments(false, places),
+            &mut Screen::plain(&mut output),
+        )
+        .unwrap();
         let text = String::from_utf8(output).unwrap();
         assert_eq!(outcome, expected, "{folder:o} {file:o}: {text}");
         for code in ["readable-by-others", "folder-open-to-others"] {
@@ -110,10 +128,13 @@ fn secrets_that_lead_nowhere_and_addresses_without_theirs() {
                   models: { providers: {
                     relay: { baseUrl: 'https://h/v1', apiKey: '${NOPE}', headers: { 'x-team': '$TEAM' }, models: [{ id: 'm' }] },
                     fine: { baseUrl: 'https://user:password@h/v1?key=hidden', apiKey: 'k', models: [{ id: 'm' }] } } } }";
-    let (outcome, told) = check(text, false);
+    let (outcome, output) = check(text, false);
     assert_eq!(outcome, Outcome::Findings);
-    assert!(!told.contains("password") && !told.contains("hidden"), "{told}");
-    insta::assert_snapshot!("unusable", told);
+    assert!(
+        !output.contains("password") && !output.contains("hidden"),
+        "{output}"
+    );
+    insta::assert_snapshot!("unusable", output);
 }
 
 #[test]
@@ -130,7 +151,12 @@ fn without_a_file_the_defaults_are_explained() {
     };
     let environment = Environment::of([], Path::new("/"));
     let mut output = Vec::new();
-    run(&environment, &CheckArgs { json: false, places }, &mut output).unwrap();
+    run(
+        &environment,
+        &arguments(false, places),
+        &mut Screen::plain(&mut output),
+    )
+    .unwrap();
     let text = String::from_utf8(output).unwrap();
     assert!(
         text.contains("openclaw.json (does not exist; defaults apply)"),
@@ -154,7 +180,12 @@ async fn stored_profiles_count_and_nothing_is_written() {
         };
         let mut output = Vec::new();
         let environment = Environment::of([], Path::new("/"));
-        let outcome = run(&environment, &CheckArgs { json: false, places }, &mut output).unwrap();
+        let outcome = run(
+            &environment,
+            &arguments(false, places),
+            &mut Screen::plain(&mut output),
+        )
+        .unwrap();
         (outcome, String::from_utf8(output).unwrap())
     };
     let (outcome, text) = check();

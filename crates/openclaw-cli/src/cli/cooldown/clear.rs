@@ -1,16 +1,19 @@
 //! `cooldown clear`: sets credentials free at once.
 
+use std::io;
+
 use clap::Args;
 use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, EndpointKey, UsageChange};
 use openclaw_config::Environment;
 use openclaw_cooldown::Lane;
-use openclaw_ids::{ProfileId, ProviderId};
+use openclaw_ids::{AgentId, ProfileId, ProviderId};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::files::{AgentArg, Files, Places, ReadAgent, history::commit, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, history::commit, runtime};
 use crate::outcome::{CommandError, Outcome};
-use crate::terminal::screen::Screen;
+use crate::terminal::{Render, Screen};
 
 /// Arguments of `cooldown clear`.
 #[derive(Debug, Args)]
@@ -27,11 +30,8 @@ pub(in crate::cli) struct ClearArgs {
     window: Option<Lane>,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -60,11 +60,22 @@ pub(in crate::cli) fn run(
     if arguments.profiles.is_empty() && !arguments.all {
         return Err(NothingNamed.into());
     }
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     let named = named(arguments, &ReadAgent::open(&files, &agent)?)?;
+    let cleared = clear(arguments, &files, agent, named)?;
+    screen.render(&cleared, arguments.common.output)?;
+    Ok(Outcome::Fine)
+}
+
+fn clear(
+    arguments: &ClearArgs,
+    files: &Files,
+    agent: AgentId,
+    named: ClearTarget,
+) -> Result<ClearedCooldowns, CommandError> {
     let mut cleared = Vec::new();
-    let mut untouched: Vec<String> = named.unmarked.iter().map(ToString::to_string).collect();
+    let mut unchanged: Vec<String> = named.unmarked.iter().map(ToString::to_string).collect();
     // A store is opened, and made, only where there is something to do in it.
     if !named.is_empty() {
         let store = files.store(&agent)?;
@@ -79,31 +90,52 @@ pub(in crate::cli) fn run(
                     profile: profile.clone(),
                 },
             };
-            let applied = runtime.block_on(commit(&files, &agent, &store, change))?;
+            let applied = runtime.block_on(commit(files, &agent, &store, change))?;
             let had_state = applied == ChangeOutcome::Done;
-            if had_state { &mut cleared } else { &mut untouched }.push(profile.to_string());
+            if had_state { &mut cleared } else { &mut unchanged }.push(profile.to_string());
         }
         for endpoint in named.endpoints {
             let change = UsageChange::EndpointSuccess {
                 endpoint: endpoint.clone(),
             };
-            if runtime.block_on(commit(&files, &agent, &store, change))? == ChangeOutcome::Done {
+            if runtime.block_on(commit(files, &agent, &store, change))? == ChangeOutcome::Done {
                 cleared.push(endpoint.base_url);
             }
         }
     }
-    if arguments.json {
-        screen.json(&json!({"agent": agent, "cleared": cleared, "unchanged": untouched}))?;
-    } else if !cleared.is_empty() {
-        screen.line(format!("Set free in agent {agent}: {}.", cleared.join(", ")))?;
-    } else if arguments.all {
-        screen.line(format!(
-            "Nothing of agent {agent} rests, so there is nothing to set free."
-        ))?;
-    } else {
-        screen.line(format!("Nothing of it rests in agent {agent}."))?;
+    Ok(ClearedCooldowns {
+        agent,
+        cleared,
+        unchanged,
+        all: arguments.all,
+    })
+}
+
+/// What was set free.
+struct ClearedCooldowns {
+    agent: AgentId,
+    cleared: Vec<String>,
+    /// What was named and did not cool down.
+    unchanged: Vec<String>,
+    /// Whether everything was meant.
+    all: bool,
+}
+
+impl Render for ClearedCooldowns {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let agent = &self.agent;
+        screen.line(if !self.cleared.is_empty() {
+            format!("Set free in agent {agent}: {}.", self.cleared.join(", "))
+        } else if self.all {
+            format!("Nothing of agent {agent} rests, so there is nothing to set free.")
+        } else {
+            format!("Nothing of it rests in agent {agent}.")
+        })
     }
-    Ok(Outcome::Fine)
+
+    fn json(&self) -> impl Serialize {
+        json!({"agent": self.agent, "cleared": self.cleared, "unchanged": self.unchanged})
+    }
 }
 
 /// What the arguments mean.

@@ -1,4 +1,4 @@
-//! `cooldown history`: what rested, and when.
+//! `cooldown history`: what cooled down, and when.
 
 use std::io;
 
@@ -9,13 +9,14 @@ use openclaw_gateway::report::rested;
 use openclaw_gateway::report::{ago, left};
 use openclaw_history::{HistoryReader, StoredWindow, WindowChange, WindowFilter};
 use openclaw_ids::ProfileId;
+use serde::Serialize;
 use serde_json::json;
 
-use crate::files::{AgentArg, Files, Places, history::window_word};
+use crate::files::{AgentArg, CommonArgs, Files, history::window_word};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::duration_arg;
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `cooldown history`.
 #[derive(Debug, Args)]
@@ -32,11 +33,8 @@ pub(in crate::cli) struct HistoryArgs {
     latest: usize,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -53,7 +51,7 @@ pub(in crate::cli) fn run(
     arguments: &HistoryArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let now = now();
     let since = arguments.since.map(|span| duration_arg::before(now, span));
     let filter = WindowFilter {
@@ -67,12 +65,24 @@ pub(in crate::cli) fn run(
         Some(history) => history.windows(&filter)?,
         None => Vec::new(),
     };
-    if arguments.json {
-        screen.json(&json!({"windows": windows}))?;
-    } else {
-        show(&windows, now, screen)?;
-    }
+    screen.render(&WindowHistory { windows, now }, arguments.common.output)?;
     Ok(Outcome::Fine)
+}
+
+/// What happened to windows.
+struct WindowHistory {
+    windows: Vec<StoredWindow>,
+    now: Timestamp,
+}
+
+impl Render for WindowHistory {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        show(&self.windows, self.now, screen)
+    }
+
+    fn json(&self) -> impl Serialize {
+        json!({"windows": self.windows})
+    }
 }
 
 fn show(windows: &[StoredWindow], now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {

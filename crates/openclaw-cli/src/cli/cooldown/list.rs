@@ -1,4 +1,4 @@
-//! `cooldown list`: what rests now.
+//! `cooldown list`: what cools down now.
 
 use std::io;
 
@@ -8,11 +8,12 @@ use openclaw_config::Environment;
 use openclaw_gateway::report::CooldownsReport;
 use openclaw_gateway::report::free_and_tried;
 use openclaw_gateway::report::{ago, left};
+use serde::Serialize;
 
 use crate::files::{Files, ReadAgent, ShownArgs, show_agent};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `cooldown list`.
 #[derive(Debug, Args)]
@@ -36,17 +37,39 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let now = now();
-    let report =
-        |files: &Files, agent: &ReadAgent| CooldownsReport::of(&files.installation(), &agent.state(), now);
-    show_agent(environment, &arguments.shown, screen, report, |report, screen| {
-        show(report, now, screen)
-    })
+    let list = |files: &Files, agent: &ReadAgent| CooldownList {
+        report: CooldownsReport::of(&files.installation(), &agent.state(), now),
+        now,
+    };
+    show_agent(environment, &arguments.shown, screen, list)
 }
 
-fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
-    if report.is_empty() {
-        return screen.line(format!("Nothing of agent {} rests.", report.agent));
+/// The windows of an agent.
+struct CooldownList {
+    report: CooldownsReport,
+    now: Timestamp,
+}
+
+impl Render for CooldownList {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let Self { report, now } = self;
+        if report.is_empty() {
+            return screen.line(format!("Nothing of agent {} rests.", report.agent));
+        }
+        let profiles = profile_table(report, *now);
+        if !profiles.is_empty() {
+            screen.table(&profiles)?;
+        }
+        let endpoints = endpoint_table(report, *now);
+        screen.section("Addresses that could not be reached", &endpoints)
     }
+
+    fn json(&self) -> impl Serialize {
+        &self.report
+    }
+}
+
+fn profile_table(report: &CooldownsReport, now: Timestamp) -> Table {
     let mut table = Table::new(&[
         "PROFILE", "WINDOW", "WHY", "SINCE", "FREE IN", "TRIED IN", "TIMES",
     ]);
@@ -65,9 +88,10 @@ fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io
             ]);
         }
     }
-    if !table.is_empty() {
-        screen.table(&table)?;
-    }
+    table
+}
+
+fn endpoint_table(report: &CooldownsReport, now: Timestamp) -> Table {
     let mut table = Table::new(&["PROVIDER", "ADDRESS", "SINCE", "FREE IN"]);
     for endpoint in &report.endpoints {
         table.row([
@@ -77,5 +101,5 @@ fn show(report: &CooldownsReport, now: Timestamp, screen: &mut Screen<'_>) -> io
             left(endpoint.until, now).into(),
         ]);
     }
-    screen.section("Addresses that could not be reached", &table)
+    table
 }

@@ -1,17 +1,21 @@
-//! `cooldown set`: lets a credential rest for a while.
+//! `cooldown set`: makes a credential cool down for a given time.
+
+use std::io;
 
 use clap::Args;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::UsageChange;
 use openclaw_config::Environment;
 use openclaw_gateway::report::CooldownsReport;
 use openclaw_gateway::report::left;
-use openclaw_ids::ProfileId;
+use openclaw_ids::{AgentId, ProfileId};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::auth::NotStored;
-use crate::files::{AgentArg, Files, Places, ReadAgent, history::commit, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, history::commit, runtime};
 use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Render;
 use crate::terminal::duration_arg;
 use crate::terminal::screen::{Screen, now};
 
@@ -27,11 +31,8 @@ pub(in crate::cli) struct SetArgs {
     duration: SignedDuration,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -44,7 +45,7 @@ Examples:
   openclaw-gateway cooldown set openai:work --for 30m    A shorter one takes its place
   openclaw-gateway cooldown clear openai:work            The way back";
 
-/// A rest beyond all calendars.
+/// A cooldown whose end is beyond the calendar.
 #[derive(Debug, thiserror::Error)]
 #[error("--for ends after the last day that can be written; write a shorter time, such as 30d")]
 struct SetError;
@@ -56,7 +57,7 @@ pub(in crate::cli) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let id = ProfileId::try_new(&arguments.profile)?;
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = arguments.agent.id(&files)?;
     if ReadAgent::open(&files, &agent)?.seen.credential(&id).is_none() {
         return Err(NotStored::Unknown { profile: id, agent }.into());
@@ -72,14 +73,40 @@ pub(in crate::cli) fn run(
     drop(store);
     let read = ReadAgent::open(&files, &agent)?;
     let report = CooldownsReport::of(&files.installation(), &read.state(), started);
-    let own = report.profiles.iter().find(|profile| profile.profile == id);
-    if arguments.json {
-        screen.json(&json!({"agent": agent, "profile": id, "windows": own.map(|own| &own.windows)}))?;
-    } else {
-        screen.line(format!(
-            "{id} rests in agent {agent} for {}.",
-            left(until, started)
-        ))?;
-    }
+    let opened = OpenedCooldown {
+        agent,
+        profile: id,
+        started,
+        until,
+        report,
+    };
+    screen.render(&opened, arguments.common.output)?;
     Ok(Outcome::Fine)
+}
+
+/// A cooldown that was set.
+struct OpenedCooldown {
+    agent: AgentId,
+    profile: ProfileId,
+    started: Timestamp,
+    until: Timestamp,
+    /// All that cool down now, of which the credential's windows are shown.
+    report: CooldownsReport,
+}
+
+impl Render for OpenedCooldown {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        screen.line(format!(
+            "{} rests in agent {} for {}.",
+            self.profile,
+            self.agent,
+            left(self.until, self.started)
+        ))
+    }
+
+    fn json(&self) -> impl Serialize {
+        let mut profiles = self.report.profiles.iter();
+        let own = profiles.find(|profile| profile.profile == self.profile);
+        json!({"agent": self.agent, "profile": self.profile, "windows": own.map(|own| &own.windows)})
+    }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::config_file::SecretForm;
 use super::shown;
 use crate::files::{Files, ReadAgent, SessionsJsonError, read_sessions_json};
-use crate::terminal::{Style, screen::Screen};
+use crate::terminal::{Render, Screen, Style};
 
 /// Everything that was found, and what became of it.
 #[derive(Debug, Serialize)]
@@ -107,8 +107,10 @@ impl DoctorReport {
             Some(repaired) => is_beside(repaired) || self.findings.iter().any(|found| !found.by_fix),
         }
     }
+}
 
-    pub(super) fn show(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+impl Render for DoctorReport {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
         if self.findings.is_empty() {
             return screen.toned(Style::Good, "Nothing is out of order.");
         }
@@ -126,6 +128,10 @@ impl DoctorReport {
             screen.line("")?;
         }
         list("Left for you", Style::Warn, &by_hand, screen)
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
     }
 }
 
@@ -269,7 +275,7 @@ fn of_permissions(files: &Files) -> impl Iterator<Item = Remark> {
     })
 }
 
-/// Credentials that cannot be used as they are (auth-store.md 10). One that cannot be read was told already.
+/// Credentials that cannot be used as they are (auth-store.md 10). One that cannot be read is reported already.
 fn of_health(files: &Files, now: Timestamp) -> Vec<Remark> {
     let mut findings = Vec::new();
     for agent in files.agents() {

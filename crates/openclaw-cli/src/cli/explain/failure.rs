@@ -17,7 +17,7 @@ use crate::cli::chain::UnknownModel;
 use crate::files::{Files, ReadAgent, history::Names};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, OutputArgs, Render, Style, Table};
 
 /// What a failure means.
 #[derive(Debug, Serialize)]
@@ -100,24 +100,38 @@ pub(super) fn explain(
     files: &Files,
     agent: &AgentId,
     asked: &[FailureInput],
-    json: bool,
+    output: OutputArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let agent = ReadAgent::open(files, agent)?;
     let names = Names::of(files);
     let now = now();
-    for (position, asked) in asked.iter().enumerate() {
-        let explained = explained(files, &agent, asked, now)?;
-        if json {
-            screen.json_line(&explained)?;
-        } else {
-            if position > 0 {
-                screen.line("")?;
-            }
-            show(&explained, &names, now, screen)?;
-        }
-    }
+    let explanations = asked.iter().map(|asked| {
+        Ok::<_, CommandError>(ShownExplanation {
+            explained: explained(files, &agent, asked, now)?,
+            names: &names,
+            now,
+        })
+    });
+    screen.render_stream(explanations, output)?;
     Ok(Outcome::Fine)
+}
+
+/// What a failure means, and what its text needs: the names of models and credentials, and the time.
+struct ShownExplanation<'n> {
+    explained: FailureExplanation,
+    names: &'n Names,
+    now: Timestamp,
+}
+
+impl Render for ShownExplanation<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        show(&self.explained, self.names, self.now, screen)
+    }
+
+    fn json(&self) -> impl Serialize {
+        &self.explained
+    }
 }
 
 fn explained(
@@ -247,13 +261,13 @@ fn show_rehearsal(
     let mut table = Table::new(&["PROFILE", "RESTS", "WHY", "FOR", "TRIED IN", "TIMES"]);
     for opened in &rehearsal.opened {
         let window = &opened.window;
-        let rests = match &window.model {
+        let models = match &window.model {
             Some(model) => model.to_string(),
             None => "all models".to_owned(),
         };
         table.row([
             opened.profile.as_str().into(),
-            rests.into(),
+            models.into(),
             Cell::new(Style::Warn, window.reason.as_str()),
             left(window.until, now).into(),
             window
@@ -266,9 +280,9 @@ fn show_rehearsal(
     }
     screen.section("What would rest", &table)?;
     for endpoint in &rehearsal.endpoints {
-        let rest = left(endpoint.until, now);
+        let time = left(endpoint.until, now);
         screen.line(format!(
-            "\n  The address {} of {} would rest for {rest}.",
+            "\n  The address {} of {} would rest for {time}.",
             endpoint.base_url, endpoint.provider
         ))?;
     }

@@ -1,17 +1,17 @@
 //! What comes by standard input, line by line: failures, or the records of a log.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use openclaw_classify::{Failure, Header};
-use openclaw_history::explain::{read, stories};
+use openclaw_history::explain::{Story, read, stories};
 use openclaw_ids::{AgentId, ProviderId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::failure_args::{FailureInput, transport};
 use crate::files::{Files, history::Names};
 use crate::outcome::{CommandError, Outcome};
-use crate::terminal::screen::Screen;
+use crate::terminal::{OutputArgs, Render, Screen};
 
 /// One failure as a line.
 #[derive(Debug, Deserialize)]
@@ -55,25 +55,18 @@ struct TransportError {
 pub(super) fn explain(
     files: &Files,
     agent: &AgentId,
-    json: bool,
+    output: OutputArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    io::stdin().lock().read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let records = read(&text)?;
     if !records.is_empty() {
         let names = Names::of(files);
-        for (position, story) in stories(&records).iter().enumerate() {
-            if json {
-                screen.json_line(story)?;
-                continue;
-            }
-            if position > 0 {
-                screen.line("")?;
-            }
-            screen.line(names.put_into(&story.to_string()).trim_end())?;
-        }
+        let stories = stories(&records).into_iter();
+        let shown = stories.map(|story| Ok::<_, CommandError>(ShownStory { story, names: &names }));
+        screen.render_stream(shown, output)?;
         return Ok(Outcome::Fine);
     }
     let lines = text
@@ -85,12 +78,28 @@ pub(super) fn explain(
         .collect::<Result<_, _>>()?;
     if asked.is_empty() {
         // As JSON, nothing is no line.
-        if !json {
+        if !output.json {
             screen.line("Nothing came by standard input.")?;
         }
         return Ok(Outcome::Findings);
     }
-    super::failure::explain(files, agent, &asked, json, screen)
+    super::failure::explain(files, agent, &asked, output, screen)
+}
+
+/// A run of a log, and the names of what its text mentions.
+struct ShownStory<'n> {
+    story: Story,
+    names: &'n Names,
+}
+
+impl Render for ShownStory<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        screen.line(self.names.put_into(&self.story.to_string()).trim_end())
+    }
+
+    fn json(&self) -> impl Serialize {
+        &self.story
+    }
 }
 
 fn failure(number: usize, text: &str) -> Result<FailureInput, CommandError> {

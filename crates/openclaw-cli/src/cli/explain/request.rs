@@ -1,4 +1,4 @@
-//! A request, told from the history.
+//! What happened to a request, from the history.
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::files::history::{self, Names, window_word};
 use crate::files::{AgentArg, Files, ReadAgent};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Style, Table};
+use crate::terminal::{OutputArgs, Render, Style, Table};
 
 /// How many of the last runs are searched for one that met trouble.
 const SEARCHED: usize = 1_000;
@@ -41,27 +41,27 @@ const STILL_RUNNING: &str =
 )]
 struct UnknownRequest(String);
 
-/// Tells what happened to a request.
+/// Shows what happened to a request.
 pub(super) fn explain(
     files: &Files,
     id: &str,
-    json: bool,
+    output: OutputArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let history = history::open(files)?;
     let story = history.story(id)?.ok_or_else(|| UnknownRequest(id.to_owned()))?;
-    tell(&history, &story, files, json, screen)
+    show(&history, &story, files, output, screen)
 }
 
-/// Tells what happened to the last request that went to a fallback or failed, else to the last that met any trouble.
+/// Shows what happened to the last request that went to a fallback or failed, else to the last that met any trouble.
 pub(super) fn explain_last(
     files: &Files,
     agent: &AgentArg,
-    json: bool,
+    output: OutputArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let Some(history) = HistoryReader::open(&files.state_dir)? else {
-        return nothing(NO_REQUEST, json, screen);
+        return nothing(NO_REQUEST, output, screen);
     };
     let filter = RunFilter {
         agent: agent.named(files)?,
@@ -70,7 +70,7 @@ pub(super) fn explain_last(
     };
     let runs = history.runs(&filter)?;
     if runs.is_empty() {
-        return nothing(NO_REQUEST, json, screen);
+        return nothing(NO_REQUEST, output, screen);
     }
     let mut troubled = runs.iter().rev().filter(|run| met_trouble(run)).peekable();
     let latest = troubled.peek().copied();
@@ -78,11 +78,11 @@ pub(super) fn explain_last(
         let count = runs.len();
         let text =
             format!("None of the last {count} requests met trouble: each was answered by its first model.");
-        return nothing(&text, json, screen);
+        return nothing(&text, output, screen);
     };
     let story = history.story(&run.note.run_id)?;
     let story = story.ok_or_else(|| UnknownRequest(run.note.run_id.clone()))?;
-    tell(&history, &story, files, json, screen)
+    show(&history, &story, files, output, screen)
 }
 
 /// Whether a request went to a fallback or failed.
@@ -94,55 +94,109 @@ fn went_on(run: &StoredRun) -> bool {
     }
 }
 
-fn nothing(text: &str, json: bool, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
-    if json {
-        screen.json(&json!(null))?;
-    } else {
-        screen.line(text)?;
-    }
+fn nothing(text: &str, output: OutputArgs, screen: &mut Screen<'_>) -> Result<Outcome, CommandError> {
+    screen.render(&NoExplanation(text), output)?;
     Ok(Outcome::Findings)
 }
 
-/// What is told as JSON.
+/// Why there is no request to explain.
+struct NoExplanation<'t>(&'t str);
+
+impl Render for NoExplanation<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        screen.line(self.0)
+    }
+
+    fn json(&self) -> impl Serialize {
+        json!(null)
+    }
+}
+
+/// The explanation as JSON.
 #[derive(Serialize)]
 struct RequestExplanation<'s> {
     run: Option<&'s StoredRun>,
     story: Option<&'s RunStory>,
-    /// What held back the candidates that rested.
+    /// What held back the candidates that were cooling down.
     held: &'s [CooldownCause],
     records: &'s [openclaw_history::StoredRecord],
 }
 
-fn tell(
+fn show(
     history: &HistoryReader,
     story: &StoredStory,
     files: &Files,
-    json: bool,
+    output: OutputArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
     let run_story = run_story(story)?;
     let held = match (&story.run, &run_story) {
-        (Some(run), Some(told)) => held(history, files, run, told)?,
+        (Some(run), Some(run_story)) => held(history, files, run, run_story)?,
         (Some(_) | None, _) => Vec::new(),
     };
-    if json {
-        screen.json(&RequestExplanation {
-            run: story.run.as_ref(),
-            story: run_story.as_ref(),
-            held: &held,
-            records: &story.told,
-        })?;
-        return Ok(Outcome::Fine);
-    }
-    show(story, run_story.as_ref(), &held, files, screen)?;
+    let explained = ExplainedRequest {
+        stored: story,
+        run_story,
+        held,
+        files,
+    };
+    screen.render(&explained, output)?;
     Ok(Outcome::Fine)
+}
+
+/// A request, what happened to it, and the installation whose names its text uses.
+struct ExplainedRequest<'s> {
+    stored: &'s StoredStory,
+    run_story: Option<RunStory>,
+    held: Vec<CooldownCause>,
+    files: &'s Files,
+}
+
+impl Render for ExplainedRequest<'_> {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let now = now();
+        match &self.stored.run {
+            Some(run) => show_run(run, now, screen)?,
+            None => screen.toned(Style::Warn, STILL_RUNNING)?,
+        }
+        self.show_story(screen)?;
+        if let Some(run) = &self.stored.run {
+            show_held(&self.held, run, now, screen)?;
+        }
+        show_breaks(self.stored, screen)?;
+        screen.section("Windows", &window_table(self.stored, now)?)
+    }
+
+    fn json(&self) -> impl Serialize {
+        RequestExplanation {
+            run: self.stored.run.as_ref(),
+            story: self.run_story.as_ref(),
+            held: &self.held,
+            records: &self.stored.told,
+        }
+    }
+}
+
+impl ExplainedRequest<'_> {
+    fn show_story(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        if let Some(story) = &self.run_story {
+            screen.line("")?;
+            let names = Names::of(self.files);
+            return screen.line(names.put_into(&story.to_string()).trim_end());
+        }
+        let run = self.stored.run.as_ref();
+        if run.is_some_and(|run| run.note.outcome == RunOutcome::Answered) {
+            screen.line("  Its first model answered at once, and there was nothing to decide.")?;
+        }
+        Ok(())
+    }
 }
 
 fn held(
     history: &HistoryReader,
     files: &Files,
     run: &StoredRun,
-    told: &RunStory,
+    run_story: &RunStory,
 ) -> Result<Vec<CooldownCause>, CommandError> {
     let agent = ReadAgent::open(files, &run.note.agent).ok();
     let provider_of = |_: &AgentId, profile: &ProfileId| {
@@ -150,53 +204,28 @@ fn held(
         Some(credential.provider().clone())
     };
     let search = CauseSearch::new(history, &files.aliases, &provider_of, WINDOWS_SEARCHED);
-    Ok(search.held(run, told)?)
+    Ok(search.held(run, run_story)?)
 }
 
-fn show(
-    story: &StoredStory,
-    told: Option<&RunStory>,
-    held: &[CooldownCause],
-    files: &Files,
-    screen: &mut Screen<'_>,
-) -> Result<(), CommandError> {
-    let now = now();
-    match &story.run {
-        Some(run) => show_run(run, now, screen)?,
-        None => screen.toned(Style::Warn, STILL_RUNNING)?,
-    }
-    match told {
-        Some(told) => {
-            screen.line("")?;
-            screen.line(Names::of(files).put_into(&told.to_string()).trim_end())?;
-        }
-        None if story
-            .run
-            .as_ref()
-            .is_some_and(|run| run.note.outcome == RunOutcome::Answered) =>
-        {
-            screen.line("  Its first model answered at once, and there was nothing to decide.")?;
-        }
-        None => {}
-    }
-    if let Some(run) = &story.run {
-        show_held(held, run, now, screen)?;
-    }
-    for told in story.told.iter().filter(|told| told.kind == "broken") {
-        let broken: BrokenAnswer = serde_json::from_value(told.record.clone())?;
-        let why = broken
-            .reason
-            .map(|reason| format!(" ({reason})"))
-            .unwrap_or_default();
+/// Shows where the answer broke off.
+fn show_breaks(story: &StoredStory, screen: &mut Screen<'_>) -> io::Result<()> {
+    for stored in story.told.iter().filter(|stored| stored.kind == "broken") {
+        let broken: BrokenAnswer = serde_json::from_value(stored.record.clone())?;
+        let why = broken.reason.map(|reason| format!(" ({reason})"));
+        let why = why.unwrap_or_default();
         screen.line("")?;
         screen.toned(
             Style::Bad,
             format!("The answer broke off after it had begun{why}: {}", broken.error),
         )?;
     }
+    Ok(())
+}
+
+fn window_table(story: &StoredStory, now: Timestamp) -> io::Result<Table> {
     let mut table = Table::new(&["WHAT", "WINDOW", "WHY", "FREE IN"]);
-    for told in story.told.iter().filter(|told| told.kind == "window") {
-        let note: WindowNote = serde_json::from_value(told.record.clone())?;
+    for stored in story.told.iter().filter(|stored| stored.kind == "window") {
+        let note: WindowNote = serde_json::from_value(stored.record.clone())?;
         let free = if note.until > now {
             free_and_tried(Some(note.reason), Some(note.until), None, now).0
         } else {
@@ -209,8 +238,7 @@ fn show(
             free.into(),
         ]);
     }
-    screen.section("Windows", &table)?;
-    Ok(())
+    Ok(table)
 }
 
 fn show_held(

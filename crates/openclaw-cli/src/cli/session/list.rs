@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use openclaw_config::Environment;
 use openclaw_gateway::report::SessionsReport;
 use openclaw_gateway::report::ago;
+use serde::Serialize;
 
-use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `session list`.
 #[derive(Debug, Args)]
@@ -22,11 +23,8 @@ pub(in crate::cli) struct ListArgs {
     on_fallback: bool,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -40,26 +38,47 @@ pub(in crate::cli) fn run(
     arguments: &ListArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let mut report = SessionsReport::of(&files.installation(), &agent.state());
     if arguments.on_fallback {
         report.sessions.retain(|session| session.fallback.is_some());
     }
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, arguments.on_fallback, now(), screen)?;
-    }
+    let list = SessionList {
+        report,
+        only_on_fallback: arguments.on_fallback,
+    };
+    screen.render(&list, arguments.common.output)?;
     Ok(Outcome::Fine)
 }
 
-fn show(
-    report: &SessionsReport,
+/// The sessions of an agent.
+struct SessionList {
+    report: SessionsReport,
+    /// Whether those that are on no fallback are left out.
     only_on_fallback: bool,
-    now: Timestamp,
-    screen: &mut Screen<'_>,
-) -> io::Result<()> {
+}
+
+impl Render for SessionList {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let table = table(&self.report, now());
+        if table.is_empty() {
+            let such = if self.only_on_fallback {
+                " on a fallback"
+            } else {
+                ""
+            };
+            return screen.line(format!("Agent {} has no session{such}.", self.report.agent));
+        }
+        screen.table(&table)
+    }
+
+    fn json(&self) -> impl Serialize {
+        &self.report
+    }
+}
+
+fn table(report: &SessionsReport, now: Timestamp) -> Table {
     let mut table = Table::new(&[
         "SESSION",
         "LAST ACTIVE",
@@ -93,9 +112,5 @@ fn show(
                 .into(),
         ]);
     }
-    if table.is_empty() {
-        let such = if only_on_fallback { " on a fallback" } else { "" };
-        return screen.line(format!("Agent {} has no session{such}.", report.agent));
-    }
-    screen.table(&table)
+    table
 }

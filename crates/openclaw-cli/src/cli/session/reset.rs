@@ -1,16 +1,19 @@
 //! `session reset`: a session starts over.
 
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 
 use clap::Args;
 use openclaw_config::Environment;
 use openclaw_gateway::report::SessionReport;
 use openclaw_ids::{IdError, SessionId, SessionKey};
 use openclaw_session::{Reset, reset, update};
+use serde::Serialize;
 
 use crate::cli::chain::{UnknownSession, session};
-use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Render;
 use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `session reset`.
@@ -22,11 +25,8 @@ pub(in crate::cli) struct ResetArgs {
     key: String,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(
     arguments: &ResetArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let (key, _) = session(&agent, &arguments.key)?;
     let id = new_session_id(key)?;
@@ -57,12 +57,22 @@ pub(in crate::cli) fn run(
         key: arguments.key.clone(),
     })?;
     let report = SessionReport::of(key, &entry, &files.resolver.agent_primary(&agent.id));
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        screen.line(format!("Session {key} starts over on {}.", report.selected.key()))?;
-    }
+    screen.render(&RestartedSession(report), arguments.common.output)?;
     Ok(Outcome::Fine)
+}
+
+/// A session after it was started over.
+struct RestartedSession(SessionReport);
+
+impl Render for RestartedSession {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let SessionReport { key, selected, .. } = &self.0;
+        screen.line(format!("Session {key} starts over on {}.", selected.key()))
+    }
+
+    fn json(&self) -> impl Serialize {
+        &self.0
+    }
 }
 
 /// A name for a transcript of `key` that begins now.

@@ -1,5 +1,7 @@
 //! `session set`: a person's choice for a session.
 
+use std::io;
+
 use clap::Args;
 use openclaw_auth_store::Credential;
 use openclaw_config::Environment;
@@ -11,8 +13,9 @@ use serde::Serialize;
 use crate::cli::auth::NotStored;
 use crate::cli::chain::{UnknownModel, no_address, session};
 use crate::cli::session::reset::new_session_id;
-use crate::files::{AgentArg, Files, Places, ReadAgent, runtime};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent, runtime};
 use crate::outcome::{CommandError, Outcome};
+use crate::terminal::Render;
 use crate::terminal::screen::{Screen, now};
 
 /// Arguments of `session set`.
@@ -30,11 +33,8 @@ pub(in crate::cli) struct SetArgs {
     profile: Option<String>,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(
     arguments: &SetArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let key = &SessionKey::try_new(&arguments.key)?;
     let now = now();
@@ -83,19 +83,7 @@ pub(in crate::cli) fn run(
     }))?;
     let report = SessionReport::of(key, &entry, &configured);
     let notes = notes(&files, &agent, &report.selected);
-    if arguments.json {
-        screen.json(&SessionChange { report, notes })?;
-    } else {
-        let pin = report
-            .pin
-            .as_ref()
-            .map(|pin| format!(" with {}", pin.profile))
-            .unwrap_or_default();
-        screen.line(format!("Session {key} is on {}{pin}.", report.selected.key()))?;
-        notes
-            .iter()
-            .try_for_each(|note| screen.line(format!("Note: {note}")))?;
-    }
+    screen.render(&SessionChange { report, notes }, arguments.common.output)?;
     Ok(Outcome::Fine)
 }
 
@@ -106,6 +94,23 @@ struct SessionChange {
     report: SessionReport,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+}
+
+impl Render for SessionChange {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let SessionReport {
+            key, selected, pin, ..
+        } = &self.report;
+        let pin = pin.as_ref().map(|pin| format!(" with {}", pin.profile));
+        let pin = pin.unwrap_or_default();
+        screen.line(format!("Session {key} is on {}{pin}.", selected.key()))?;
+        let mut notes = self.notes.iter();
+        notes.try_for_each(|note| screen.line(format!("Note: {note}")))
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
 }
 
 /// Why the chosen model cannot be asked, which no other model makes up for.

@@ -8,12 +8,13 @@ use openclaw_config::Environment;
 use openclaw_gateway::report::ago;
 use openclaw_gateway::report::{ChosenBy, SessionReport};
 use openclaw_session::{PinSource, StepOutcome};
+use serde::Serialize;
 
 use crate::cli::chain::session;
-use crate::files::{AgentArg, Files, Places, ReadAgent};
+use crate::files::{AgentArg, CommonArgs, Files, ReadAgent};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::{Screen, now};
-use crate::terminal::{Cell, Style, Table};
+use crate::terminal::{Cell, Render, Style, Table};
 
 /// Arguments of `session show`.
 #[derive(Debug, Args)]
@@ -24,11 +25,8 @@ pub(in crate::cli) struct ShowArgs {
     key: String,
     #[command(flatten)]
     agent: AgentArg,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    places: Places,
+    common: CommonArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -44,19 +42,27 @@ pub(in crate::cli) fn run(
     arguments: &ShowArgs,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, CommandError> {
-    let files = Files::open(&arguments.places, environment)?;
+    let files = Files::open(&arguments.common.places, environment)?;
     let agent = ReadAgent::open_with_sessions(&files, &arguments.agent.id(&files)?)?;
     let (key, entry) = session(&agent, &arguments.key)?;
     let report = SessionReport::of(key, entry, &files.resolver.agent_primary(&agent.id));
-    if arguments.json {
-        screen.json(&report)?;
-    } else {
-        show(&report, now(), screen)?;
-    }
+    screen.render(&report, arguments.common.output)?;
     Ok(Outcome::Fine)
 }
 
-fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
+impl Render for SessionReport {
+    fn text(&self, screen: &mut Screen<'_>) -> io::Result<()> {
+        let now = now();
+        show_choice(self, now, screen)?;
+        screen.section("Last runs in which something went wrong", &run_table(self, now))
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
+    }
+}
+
+fn show_choice(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.toned(Style::Strong, format!("Session {}", report.key))?;
     let chosen = match report.chosen_by {
         ChosenBy::User => "chosen by a person",
@@ -92,7 +98,10 @@ fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::
         )?;
     }
     screen.line(format!("  Transcript   {}", report.session_id))?;
-    screen.line(format!("  Last active  {}", ago(report.updated_at, now)))?;
+    screen.line(format!("  Last active  {}", ago(report.updated_at, now)))
+}
+
+fn run_table(report: &SessionReport, now: Timestamp) -> Table {
     let mut table = Table::new(&["RUN", "WHEN", "MODEL", "OUTCOME", "REASON", "STATUS"]);
     for run in &report.recent_runs {
         for step in &run.steps {
@@ -114,5 +123,5 @@ fn show(report: &SessionReport, now: Timestamp, screen: &mut Screen<'_>) -> io::
             ]);
         }
     }
-    screen.section("Last runs in which something went wrong", &table)
+    table
 }

@@ -9,8 +9,8 @@ use openclaw_session::{
     update,
 };
 
-use super::super::choice::{Choice, ChoiceError};
 use super::super::error::ApiError;
+use super::super::model_choice::{Choice, ChoiceError};
 use super::super::selection::AskError;
 use super::super::{RequestContext, models};
 use super::replies;

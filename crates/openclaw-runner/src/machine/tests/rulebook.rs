@@ -36,6 +36,7 @@ fn in_session(chain: &[&str]) -> RunRequest {
     let chain: Vec<_> = chain.iter().map(|name| model(name)).collect();
     RunRequest {
         session: Some(RunSession {
+            sticky: std::collections::BTreeMap::new(),
             key: "agent:main:main".parse().unwrap(),
             id: "session-1".parse().unwrap(),
             kind: TurnKind::Normal,
