@@ -20,7 +20,6 @@ pub fn run_settings(failover: &FailoverConfig, environment: &Environment) -> Run
             // The duration depends on the model, see `deadlines`.
             duration: None,
         },
-        ..RunSettings::default()
     }
 }
 
