@@ -58,7 +58,8 @@ pub fn observe(failure: &Failure) -> Observation {
         message: member(error, "message")
             .or_else(|| member(top, "message"))
             .or_else(|| top.and_then(entries_text))
-            .or_else(|| facts.sentences.first().cloned()),
+            .or_else(|| facts.sentences.first().cloned())
+            .map(|message| serialized_message(&message).unwrap_or(message)),
         request_id: facts.request_id.clone().or_else(|| request_id(failure)),
     }
 }
@@ -72,7 +73,7 @@ pub fn describe(failure: &Failure) -> String {
         .map(str::trim)
         .filter(|text| !text.is_empty());
     message
-        .map(str::to_owned)
+        .map(|text| serialized_message(text).unwrap_or_else(|| text.to_owned()))
         .or_else(|| {
             let body = String::from_utf8_lossy(failure.body.as_deref()?);
             if let Some(entries) = payload(&crate::facts::clip(&body))
@@ -99,6 +100,29 @@ pub fn describe(failure: &Failure) -> String {
         .or_else(|| failure.code.clone())
         .or_else(|| failure.cause.as_deref().map(describe))
         .unwrap_or_else(|| "unknown error".to_owned())
+}
+
+/// How often an error is serialized into the message of another one.
+const MAX_SERIALIZED: usize = 8;
+
+/// The message of the error that `text` is the serialized form of: an object with its name and its message (F-92).
+fn serialized_message(text: &str) -> Option<String> {
+    let inner = |text: &str| {
+        let text = text.trim();
+        if !text.starts_with('{') {
+            return None;
+        }
+        let parsed = lenient_json::parse(text).filter(|parsed| parsed.length == text.len())?;
+        match (parsed.value.get("name"), parsed.value.get("message")) {
+            (Some(Json::Text(_)), Some(Json::Text(message))) if !message.trim().is_empty() => {
+                Some(message.trim().to_owned())
+            }
+            _ => None,
+        }
+    };
+    std::iter::successors(inner(text), |text| inner(text))
+        .take(MAX_SERIALIZED)
+        .last()
 }
 
 /// The first object in `text`.

@@ -97,3 +97,60 @@ fn the_request_id_is_found_in_headers_and_text() {
     let worded = said("boom (Request ID: req_5b29-c0)");
     assert_eq!(observe(&worded).request_id.as_deref(), Some("req_5b29-c0"));
 }
+
+#[test]
+fn f_92_the_message_of_a_serialized_error_is_its_detail() {
+    let once = r#"{"name":"FailoverError","message":"ser","reason":"overloaded"}"#;
+    let twice = serde_json::json!({"name": "Error", "message": once}).to_string();
+    let other = r#"{"message":"slow down","reason":"overloaded","name":"ApiError","status":529}"#;
+    let nested = serde_json::json!({"error": {"message": once, "type": "server_error"}}).to_string();
+    for (text, expected) in [(once, "ser"), (&twice, "ser"), (other, "slow down")] {
+        let failure = Failure {
+            message: Some(text.to_owned()),
+            ..Failure::default()
+        };
+        assert_eq!(describe(&failure), expected, "{text}");
+        assert_eq!(observe(&failure).message.as_deref(), Some(expected), "{text}");
+    }
+    let failure = Failure {
+        body: Some(nested.into_bytes()),
+        ..Failure::default()
+    };
+    assert_eq!(observe(&failure).message.as_deref(), Some("ser"));
+    // An object that is no serialized error stays as it was said.
+    let payload = r#"{"error":{"type":"server_error","message":"boom"}}"#;
+    let failure = Failure {
+        message: Some(payload.to_owned()),
+        ..Failure::default()
+    };
+    assert_eq!(describe(&failure), payload);
+}
+
+#[test]
+fn f_14_type_and_code_are_both_kept() {
+    for (body, kind, code) in [
+        (
+            r#"{"error":{"type":"invalid_request_error","code":"model_not_found","message":"m"}}"#,
+            "invalid_request_error",
+            "model_not_found",
+        ),
+        (r#"{"type":"error","code":"1302","message":"m"}"#, "error", "1302"),
+        (
+            r#"{"error":{"type":"limit","code":1113,"message":"m"}}"#,
+            "limit",
+            "1113",
+        ),
+    ] {
+        let failure = Failure {
+            status: Some(400),
+            body: Some(body.as_bytes().to_vec()),
+            ..Failure::default()
+        };
+        let seen = observe(&failure);
+        assert_eq!(
+            (seen.kind.as_deref(), seen.code.as_deref()),
+            (Some(kind), Some(code)),
+            "{body}"
+        );
+    }
+}

@@ -149,10 +149,11 @@ fn policy(reason: Reason) -> (LaneRule, HintPolicy) {
 pub(crate) fn lane_of(event: &FailureEvent) -> Option<Lane> {
     let model = || event.model.clone().map_or(Lane::Profile, Lane::Model);
     match (policy(event.reason).0, event.scope) {
-        (LaneRule::Always(_) | LaneRule::ByScope, MarkScope::OneModel) => Some(model()),
         (LaneRule::Always(lane), MarkScope::Model | MarkScope::Profile) => Some(lane),
         (LaneRule::ByScope, MarkScope::Profile) => Some(Lane::Profile),
-        (LaneRule::ByScope, MarkScope::Model) | (LaneRule::Model, _) => Some(model()),
+        (LaneRule::Always(_) | LaneRule::ByScope, MarkScope::OneModel)
+        | (LaneRule::ByScope, MarkScope::Model)
+        | (LaneRule::Model, _) => Some(model()),
         (LaneRule::None, _) => None,
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn failed_attempt(
     auth_mode: Option<&'static str>,
 ) -> FailedAttempt {
     let text = describe(&failure);
-    let fields = ErrorFields::of_failure(&failure, &text);
+    let (fields, provider_code) = ErrorFields::and_code(&failure, &text);
     let record = AttemptRecord {
         candidate: candidate.clone(),
         error: preview(&text, ERROR_LENGTH),
@@ -37,6 +37,7 @@ pub(super) fn failed_attempt(
             .or(verdict.reason.default_status()),
         code: levels(&failure)
             .find_map(|level| level.code.as_deref())
+            .or(provider_code.as_deref())
             .map(|code| preview(code, CODE_LENGTH)),
         auth_mode,
         outcome: CandidateOutcome::Failed,

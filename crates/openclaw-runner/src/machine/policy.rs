@@ -21,12 +21,12 @@ pub(crate) fn advance(verdict: &Verdict, settings: &RunSettings) -> Advance {
         Reason::Aborted => Advance::Abort,
         Reason::ContentPolicy | Reason::ContextOverflow | Reason::Local => Advance::Surface,
         Reason::Format if is_for_every_model(verdict) && !settings.advance_on_format => Advance::Surface,
-        Reason::Format => Advance::Next,
         Reason::Unclassified if verdict.rule == RuleId::OWN_GENERIC_TEXT => Advance::Surface,
         Reason::Auth
         | Reason::AuthPermanent
         | Reason::Billing
         | Reason::EmptyResponse
+        | Reason::Format
         | Reason::ModelNotFound
         | Reason::NoErrorDetails
         | Reason::Overloaded

@@ -58,7 +58,14 @@ impl ErrorFields {
     }
 
     /// The fields of a failed attempt, whose human text is `text`.
+    #[cfg(test)]
     pub(crate) fn of_failure(failure: &Failure, text: &str) -> Self {
+        Self::and_code(failure, text).0
+    }
+
+    /// The fields of a failed attempt, whose human text is `text`, and the code of the provider's answer, unless it is
+    /// told as the type already (F-14).
+    pub(crate) fn and_code(failure: &Failure, text: &str) -> (Self, Option<String>) {
         let seen = observe(failure);
         let answer = Answer::of(failure);
         let request_id_hash = seen.request_id.as_deref().map(short_hash);
@@ -80,7 +87,12 @@ impl ErrorFields {
             Answer::Message { leading } => leading.map(|status| status.to_string()),
             Answer::Unstructured => None,
         };
-        Self {
+        let code = seen.code.as_deref().filter(|code| {
+            let is_status = code.parse().is_ok_and(|status: u16| (100..600).contains(&status));
+            structured && kind.is_some() && kind != Some(*code) && !is_status
+        });
+        let code = code.map(str::to_owned);
+        let fields = Self {
             error_preview: whole.then(|| shown(text.trim(), ERROR_PREVIEW).into()),
             error_hash: whole.then(|| short_hash(text).into()),
             error_fingerprint: structured.then(|| fingerprint(http_code.as_deref(), kind, message).into()),
@@ -88,7 +100,8 @@ impl ErrorFields {
             provider_error_type: kind.map(|kind| preview(kind, KIND_PREVIEW).into()),
             provider_error_message_preview: message.map(|message| shown(message, MESSAGE_PREVIEW).into()),
             request_id_hash: request_id_hash.map(Arc::from),
-        }
+        };
+        (fields, code)
     }
 
     /// The best short text: the provider's own message, else the whole text.
@@ -183,6 +196,41 @@ mod tests {
             kind.starts_with("bad key") && !kind.contains("AAAAAAAAAAAA"),
             "{kind}"
         );
+    }
+
+    #[test]
+    fn f_14_the_code_beside_the_type_is_kept() {
+        let code = |body: &str| {
+            let failure = Failure {
+                status: Some(400),
+                body: Some(body.as_bytes().to_vec()),
+                ..Failure::default()
+            };
+            let (fields, code) = ErrorFields::and_code(&failure, "text");
+            (fields.provider_error_type.map(|kind| kind.to_string()), code)
+        };
+        let text = |text: &str| Some(text.to_owned());
+        for (body, kind, expected) in [
+            (
+                r#"{"error":{"type":"invalid_request_error","code":"model_not_found"}}"#,
+                text("invalid_request_error"),
+                text("model_not_found"),
+            ),
+            (
+                r#"{"error":{"type":"limit","code":"1302"}}"#,
+                text("limit"),
+                text("1302"),
+            ),
+            (
+                r#"{"error":{"type":"limit","code":"limit"}}"#,
+                text("limit"),
+                None,
+            ),
+            (r#"{"error":{"code":"limit"}}"#, text("limit"), None),
+            (r#"{"error":{"type":"limit","code":429}}"#, text("limit"), None),
+        ] {
+            assert_eq!(code(body), (kind, expected), "{body}");
+        }
     }
 
     #[test]

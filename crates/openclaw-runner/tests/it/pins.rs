@@ -260,7 +260,7 @@ async fn f_2_a_session_keeps_the_profile_of_a_fallback_and_that_of_its_primary()
         .await;
     let served = away.last().unwrap().clone();
     for turn in 0..5 {
-        assert_eq!(talk.turn(&[]).await, [served.clone()], "turn {turn}");
+        assert_eq!(talk.turn(&[]).await, std::slice::from_ref(&served), "turn {turn}");
     }
     // The profile is left when it rests, and the session stays on the other one as long as that can be used.
     let kept = served.split('@').nth(1).unwrap();
