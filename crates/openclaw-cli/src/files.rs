@@ -29,14 +29,13 @@ use openclaw_upstream::Upstream;
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::{Render, Screen};
 
-pub(crate) use common_args::CommonArgs;
-
 pub(crate) use agent::{ReadAgent, SessionsJsonError, read_sessions, read_sessions_json};
+pub(crate) use common_args::CommonArgs;
 
 /// Where the files are, when not in their usual places.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Files")]
-pub(crate) struct Places {
+pub(crate) struct PathArgs {
     /// The configuration file [default: openclaw.json in the state directory]
     #[arg(long, value_name = "PATH")]
     pub(crate) config: Option<PathBuf>,
@@ -45,7 +44,7 @@ pub(crate) struct Places {
     pub(crate) state_dir: Option<PathBuf>,
 }
 
-impl Places {
+impl PathArgs {
     pub(crate) fn state_dir(&self, environment: &Environment) -> PathBuf {
         let named = self.state_dir.as_deref().map(|path| absolute(path, environment));
         named.unwrap_or_else(|| environment.state_dir())
@@ -168,7 +167,7 @@ impl Files {
     ///
     /// # Errors
     /// When the configuration cannot be used.
-    pub(crate) fn open(places: &Places, environment: &Environment) -> Result<Self, CommandError> {
+    pub(crate) fn open(places: &PathArgs, environment: &Environment) -> Result<Self, CommandError> {
         let mut files = Self::open_as_configured(places, environment)?;
         if files.config.names_no_model() {
             let found = files.search()?;
@@ -184,7 +183,7 @@ impl Files {
     /// # Errors
     /// As [`open`](Self::open).
     pub(crate) fn open_as_configured(
-        places: &Places,
+        places: &PathArgs,
         environment: &Environment,
     ) -> Result<Self, CommandError> {
         let config = places.load(environment)?;

@@ -1,4 +1,4 @@
-//! `chain`: which models a run would ask, in which order, who chose the first, and what of it can be asked now.
+//! `chain`: which models a run would ask, in which order, what chose the first, and which of them can be asked now.
 
 mod jobs;
 

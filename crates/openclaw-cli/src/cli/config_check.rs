@@ -9,7 +9,7 @@ use openclaw_gateway::report::{ConfigReport, check};
 use openclaw_gateway::telemetry::terminal_escape::visible_lines;
 use serde::Serialize;
 
-use crate::files::{CommonArgs, Files, Places};
+use crate::files::{CommonArgs, Files, PathArgs};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::{Render, Screen};
 
@@ -62,11 +62,11 @@ pub(super) fn outcome(findings: &[Finding]) -> Outcome {
 }
 
 /// What the lint and the other checks find, without the chains.
-pub(super) fn findings(places: &Places, environment: &Environment) -> Result<Vec<Finding>, CommandError> {
+pub(super) fn findings(places: &PathArgs, environment: &Environment) -> Result<Vec<Finding>, CommandError> {
     Ok(examine(places, environment)?.findings)
 }
 
-fn examine(places: &Places, environment: &Environment) -> Result<ConfigReport, CommandError> {
+fn examine(places: &PathArgs, environment: &Environment) -> Result<ConfigReport, CommandError> {
     let files = Files::open(places, environment)?;
     Ok(ConfigReport {
         found: files.found.as_ref().map(ToString::to_string),

@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 
 use crate::demo::Demo;
 use crate::file_limit;
-use crate::files::{Files, Places};
+use crate::files::{Files, PathArgs};
 use crate::outcome::{CommandError, Outcome};
 use crate::signals::{HangupSignals, StopSignals};
 
@@ -35,7 +35,7 @@ pub(super) struct ServeArgs {
     #[arg(long, conflicts_with_all = ["config", "state_dir"])]
     demo: bool,
     #[command(flatten)]
-    places: Places,
+    places: PathArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -204,7 +204,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, ListenError> {
 }
 
 /// What a gateway does with the credentials that are in files of older versions alone.
-fn left_by_older_versions(places: &Places, environment: &Environment) -> Vec<String> {
+fn left_by_older_versions(places: &PathArgs, environment: &Environment) -> Vec<String> {
     let files = Files::open_as_configured(places, environment);
     let older = files.map(|files| files.left_for_all());
     older

@@ -16,7 +16,7 @@ use openclaw_ids::{AgentId, ModelRef};
 use openclaw_runner::RunEvent;
 use serde::Serialize;
 
-use crate::files::{AgentArg, CommonArgs, Files, Places, absolute, history};
+use crate::files::{AgentArg, CommonArgs, Files, PathArgs, absolute, history};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::duration_arg;
 use crate::terminal::screen::{Screen, now};
@@ -150,10 +150,10 @@ pub(super) fn run(
     })
 }
 
-fn other_places(arguments: &SimulateArgs, environment: &Environment) -> Places {
+fn other_places(arguments: &SimulateArgs, environment: &Environment) -> PathArgs {
     match &arguments.other {
         None => arguments.common.places.clone(),
-        Some(path) => Places {
+        Some(path) => PathArgs {
             config: Some(absolute(path, environment)),
             ..arguments.common.places.clone()
         },

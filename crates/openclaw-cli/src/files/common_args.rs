@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Places;
+use super::PathArgs;
 use crate::terminal::OutputArgs;
 
 /// The form of a command's output, and the files that it works on.
@@ -11,5 +11,5 @@ pub(crate) struct CommonArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
-    pub(crate) places: Places,
+    pub(crate) places: PathArgs,
 }

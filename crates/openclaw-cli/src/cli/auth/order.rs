@@ -1,4 +1,4 @@
-//! `auth order`: in which order a provider's credentials are tried, and who said so (BL-48).
+//! `auth order`: in which order a provider's credentials are tried, and which setting decides it (BL-48).
 
 use std::io;
 

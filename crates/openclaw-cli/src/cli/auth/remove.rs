@@ -40,7 +40,7 @@ pub(in crate::cli) enum NotStored {
     LegacyLocations {
         /// The credential.
         profile: ProfileId,
-        /// Who was asked.
+        /// The agent that was named.
         agent: AgentId,
     },
     /// It comes from outside.
@@ -51,7 +51,7 @@ pub(in crate::cli) enum NotStored {
     Unknown {
         /// The credential.
         profile: ProfileId,
-        /// Who was asked.
+        /// The agent that was named.
         agent: AgentId,
     },
 }

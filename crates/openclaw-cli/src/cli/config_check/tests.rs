@@ -17,7 +17,7 @@ const BAD: &str = "{ agents: { defaults: { model: { primary: 'openai/gpt-5.5', f
                                                      fallbacks: ['nowhere/a', 'openai/gpt-5.5', 'b/', 'amazon-bedrock/claude', 'groq/llama'] } } },
                      models: { providers: { aws: { baseUrl: 'https://h', api: 'bedrock-converse-stream' } } } }";
 
-fn arguments(json: bool, places: Places) -> CheckArgs {
+fn arguments(json: bool, places: PathArgs) -> CheckArgs {
     let output = OutputArgs { json };
     CheckArgs {
         common: CommonArgs { output, places },
@@ -30,7 +30,7 @@ fn check(text: &str, json: bool) -> (Outcome, String) {
     std::fs::write(&path, text).unwrap();
     #[cfg(unix)]
     close(directory.path());
-    let places = Places {
+    let places = PathArgs {
         config: Some(path.clone()),
         state_dir: Some(PathBuf::from("/none")),
     };
@@ -84,7 +84,7 @@ fn a_literal_key_that_others_may_read_is_a_finding_and_an_open_folder_a_note() {
     ] {
         set(directory.path(), folder);
         set(&path, file);
-        let places = Places {
+        let places = PathArgs {
             config: Some(path.clone()),
             state_dir: Some(directory.path().to_owned()),
         };
@@ -145,7 +145,7 @@ fn machines_read_the_same_as_json() {
 #[test]
 fn without_a_file_the_defaults_are_explained() {
     let directory = tempfile::tempdir().unwrap();
-    let places = Places {
+    let places = PathArgs {
         config: None,
         state_dir: Some(directory.path().to_owned()),
     };
@@ -174,7 +174,7 @@ async fn stored_profiles_count_and_nothing_is_written() {
     )
     .unwrap();
     let check = || {
-        let places = Places {
+        let places = PathArgs {
             config: None,
             state_dir: Some(state.path().to_owned()),
         };

@@ -6,7 +6,7 @@ use clap::Args;
 use openclaw_config::Environment;
 use openclaw_session::format_sessions_json;
 
-use crate::files::{AgentArg, Files, Places, absolute, private_file::write_new, read_sessions};
+use crate::files::{AgentArg, Files, PathArgs, absolute, private_file::write_new, read_sessions};
 use crate::outcome::{CommandError, Outcome};
 use crate::terminal::screen::Screen;
 
@@ -20,7 +20,7 @@ pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
     agent: AgentArg,
     #[command(flatten)]
-    places: Places,
+    places: PathArgs,
 }
 
 const EXAMPLES: &str = "\
