@@ -11,9 +11,11 @@ mod policy;
 pub(crate) mod recorder;
 mod state;
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use openclaw_classify::Reason;
-use openclaw_ids::{ModelRef, ProfileId, SessionId};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId};
 use openclaw_session::{PinSource, ProfilePin};
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +56,9 @@ pub struct RunRecording {
     /// The profile pin and who made it: `auto` or `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<(ProfileId, PinSource)>,
+    /// The profiles that served the session last, by provider (F-2).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sticky_profiles: BTreeMap<ProviderId, ProfileId>,
     /// What the run did otherwise than others.
     pub options: RecordedOptions,
     /// The policy, as far as it concerns the chain.

@@ -4,12 +4,13 @@
 mod outcome;
 mod simulate;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use openclaw_auth_store::{AuthSnapshot, ChangeOutcome, UsageChange};
 use openclaw_chain::Requested;
-use openclaw_ids::{ModelRef, ProfileId, SessionId, SessionKey};
+use openclaw_ids::{ModelRef, ProfileId, ProviderId, SessionId, SessionKey};
 use openclaw_runner::machine::{ClassifiedFailure, Event, Machine, Outcome, Step};
 use openclaw_runner::{
     AttemptCall, Marker, Markers, PersistPolicy, Repair, RunPolicy, RunReport, RunRequest, RunSession,
@@ -74,7 +75,10 @@ impl<'a> Playback<'a> {
         let now = recording.start();
         let request = RunRequest {
             run_id: recording.run_id.clone(),
-            session: recording.session_id.clone().and_then(session),
+            session: recording
+                .session_id
+                .clone()
+                .and_then(|id| session(id, &recording.sticky_profiles)),
             lane: recording.lane.clone(),
             requested: Requested {
                 provider: recording.requested_provider.clone(),
@@ -399,11 +403,11 @@ fn named(applied: &str) -> Option<ChangeOutcome> {
     .find(|one| applied_name(*one) == applied)
 }
 
-/// A session that is named in records and never written to.
-fn session(id: SessionId) -> Option<RunSession> {
+/// A session that is named in records and never written to, with the profiles that served it last.
+fn session(id: SessionId, sticky: &BTreeMap<ProviderId, ProfileId>) -> Option<RunSession> {
     let key: SessionKey = "agent:main:replay".parse().ok()?;
     Some(RunSession {
-        sticky: std::collections::BTreeMap::new(),
+        sticky: sticky.clone(),
         key,
         id,
         kind: TurnKind::Normal,

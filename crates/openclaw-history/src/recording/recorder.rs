@@ -131,6 +131,7 @@ impl<'r, S: RecordingSink + ?Sized> RecordingBuilder<'r, S> {
             requested_model: request.requested.model.clone(),
             chain: request.chain.clone(),
             pin: request.pin.as_ref().map(pin_of),
+            sticky_profiles: session.map(|session| session.sticky.clone()).unwrap_or_default(),
             options: RecordedOptions::of(options),
             policy: recorded,
             state,

@@ -306,6 +306,7 @@ impl Machine {
             .request
             .session
             .as_ref()
+            .filter(|_| self.kind == ChainKind::Text)
             .and_then(|session| session.sticky.get(candidate.provider()));
         // F-2: the pin while it can be used, else the profile that served the session last for this provider.
         let preferred = pinned
