@@ -83,48 +83,118 @@ static DAY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// False for texts without a year, a month or a day of the week, so that no date can be found.
-fn may_state_date(text: &str) -> bool {
-    let is_word = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        let lower = word.get(..3).unwrap_or_default().to_ascii_lowercase();
-        let is_year =
-            word.len() >= 4 && word.starts_with("20") && word.as_bytes()[2..4].iter().all(u8::is_ascii_digit)
-                || word.ends_with("20")
-                || word.contains("/20")
-                || word.contains(".20");
-        is_year
-            || !lower.is_empty()
-                && word.len() <= 10
-                && (MONTHS
-                    .iter()
-                    .any(|names| names.split('|').any(|name| name.starts_with(&lower)))
-                    || WEEKDAYS.iter().any(|(name, _)| name.starts_with(&lower)))
+/// The names of months that are plain ASCII, sorted.
+static ASCII_MONTHS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let names = MONTHS.iter().flat_map(|names| names.split('|'));
+    let mut names: Vec<&str> = names.filter(|name| name.is_ascii()).collect();
+    names.sort_unstable();
+    names
+});
+
+/// What of a date the words of a text may be, so that only the regular expressions run that can match.
+#[derive(Debug, Default, Clone, Copy)]
+struct DateParts {
+    digit: bool,
+    month: bool,
+    weekday: bool,
+    year: bool,
+}
+
+impl DateParts {
+    /// The parts in `text`. One outside ASCII, whose words may not be separated by blanks, may have all of them.
+    fn of(text: &str) -> Self {
+        if !text.is_ascii() {
+            return Self {
+                digit: true,
+                month: true,
+                weekday: true,
+                year: true,
+            };
+        }
+        let mut parts = Self {
+            digit: text.bytes().any(|byte| byte.is_ascii_digit()),
+            ..Self::default()
+        };
+        for word in text.split_ascii_whitespace() {
+            let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            parts.year |= parts.digit && word.bytes().any(|byte| byte.is_ascii_digit()) && may_be_year(word);
+            if !may_begin_name(word.as_bytes()) {
+                continue;
+            }
+            let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+            let mut buffer = [0; LONGEST_NAME];
+            let Some(name) = buffer.get_mut(..letters) else {
+                continue;
+            };
+            name.copy_from_slice(&word.as_bytes()[..letters]);
+            name.make_ascii_lowercase();
+            parts.month |= ASCII_MONTHS
+                .binary_search_by(|month| month.as_bytes().cmp(name))
+                .is_ok();
+            parts.weekday |= WEEKDAYS.iter().any(|(day, _)| name.starts_with(day.as_bytes()));
+        }
+        parts
+    }
+}
+
+/// The first three letters of every name in ASCII, as one bit each in a table of their hashes.
+static NAME_HEADS: LazyLock<[u64; 16]> = LazyLock::new(|| {
+    let mut heads = [0; 16];
+    let days = WEEKDAYS.iter().map(|(day, _)| *day);
+    for name in ASCII_MONTHS.iter().copied().chain(days) {
+        if let Some(place) = head_place(name.as_bytes()) {
+            heads[place / 64] |= 1 << (place % 64);
+        }
+    }
+    heads
+});
+
+/// Whether the word may begin with the name of a month or of a day of the week.
+fn may_begin_name(word: &[u8]) -> bool {
+    head_place(word).is_some_and(|place| NAME_HEADS[place / 64] >> (place % 64) & 1 == 1)
+}
+
+/// The place of a word's first three letters in a table of 1024, in any case.
+fn head_place(word: &[u8]) -> Option<usize> {
+    let [a, b, c] = *word.first_chunk::<3>()?;
+    let letter = |byte: u8| byte.is_ascii_alphabetic().then(|| usize::from(byte & 31));
+    Some((letter(a)? * 67 + letter(b)? * 131 + letter(c)? * 257) % 1024)
+}
+
+/// No name of a month or of a day of the week has more letters.
+const LONGEST_NAME: usize = 16;
+
+fn may_be_year(word: &str) -> bool {
+    let digits = |at: usize| {
+        word.as_bytes()
+            .get(at..at + 2)
+            .is_some_and(|two| two.iter().all(u8::is_ascii_digit))
     };
-    !text.is_ascii() || text.split_whitespace().any(is_word)
+    word.starts_with("20") && digits(2)
+        || word.ends_with("20")
+        || word.contains("/20")
+        || word.contains(".20")
 }
 
 /// The dates in `text`; a day of the week counts only when there is no date. Times without a zone are in `home`.
 pub(super) fn read(text: &str, home: &str, now: Timestamp) -> Vec<Timestamp> {
     let text = &text[..text.floor_char_boundary(MAX_TEXT)];
+    let parts = DateParts::of(text);
     let mut found: Vec<Timestamp> = Vec::new();
-    if !may_state_date(text) {
-        return found;
+    for (may_match, regex) in [
+        (parts.digit && (parts.month || parts.year), &NAMED),
+        (parts.digit && !text.is_ascii(), &SIGNED),
+        (parts.year, &NUMERIC),
+        (parts.year, &WEEK),
+    ] {
+        if may_match {
+            let dates = regex.captures_iter(text).take(8);
+            found.extend(dates.filter_map(|date| dated(&date, home, now)));
+        }
     }
-    for regex in [&*NAMED, &*SIGNED, &*NUMERIC, &*WEEK] {
-        found.extend(
-            regex
-                .captures_iter(text)
-                .take(8)
-                .filter_map(|date| dated(&date, home, now)),
-        );
-    }
-    if found.is_empty() {
-        found.extend(
-            DAY.captures_iter(text)
-                .take(8)
-                .filter_map(|day| on_weekday(&day, home, now)),
-        );
+    if found.is_empty() && parts.weekday {
+        let days = DAY.captures_iter(text).take(8);
+        found.extend(days.filter_map(|day| on_weekday(&day, home, now)));
     }
     found
 }
