@@ -93,6 +93,10 @@ static ASCII_MONTHS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 
 /// What of a date the words of a text may be, so that only the regular expressions run that can match.
 #[derive(Debug, Default, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each part is there or not, whatever the others are"
+)]
 struct DateParts {
     digit: bool,
     month: bool,
@@ -111,31 +115,73 @@ impl DateParts {
                 year: true,
             };
         }
-        let mut parts = Self {
-            digit: text.bytes().any(|byte| byte.is_ascii_digit()),
-            ..Self::default()
-        };
-        for word in text.split_ascii_whitespace() {
-            let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-            parts.year |= parts.digit && word.bytes().any(|byte| byte.is_ascii_digit()) && may_be_year(word);
-            if !may_begin_name(word.as_bytes()) {
-                continue;
+        let bytes = text.as_bytes();
+        let mut parts = Self::default();
+        let mut before = ByteClass::Other;
+        for (at, byte) in bytes.iter().enumerate() {
+            let class = CLASSES[usize::from(*byte)];
+            match (before, class) {
+                (ByteClass::Other, ByteClass::Letter) if may_begin_name(&bytes[at..]) => {
+                    parts.add_name(bytes, at);
+                }
+                (ByteClass::Letter | ByteClass::Other, ByteClass::Digit) => {
+                    parts.digit = true;
+                    parts.year |= is_year(&bytes[at..]);
+                }
+                _ => {}
             }
-            let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
-            let mut buffer = [0; LONGEST_NAME];
-            let Some(name) = buffer.get_mut(..letters) else {
-                continue;
-            };
-            name.copy_from_slice(&word.as_bytes()[..letters]);
-            name.make_ascii_lowercase();
-            parts.month |= ASCII_MONTHS
-                .binary_search_by(|month| month.as_bytes().cmp(name))
-                .is_ok();
-            parts.weekday |= WEEKDAYS.iter().any(|(day, _)| name.starts_with(day.as_bytes()));
+            before = class;
         }
         parts
     }
+
+    /// Notes the name of a month or of a day of the week that may begin at `at`. A month counts beside a digit only.
+    fn add_name(&mut self, bytes: &[u8], at: usize) {
+        let letters = bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        let mut buffer = [0; LONGEST_NAME];
+        let Some(name) = buffer.get_mut(..letters) else {
+            return;
+        };
+        let end = at + letters;
+        name.copy_from_slice(&bytes[at..end]);
+        name.make_ascii_lowercase();
+        let around = &bytes[at.saturating_sub(BESIDE)..bytes.len().min(end + BESIDE)];
+        self.month |= around.iter().any(u8::is_ascii_digit)
+            && ASCII_MONTHS
+                .binary_search_by(|month| month.as_bytes().cmp(name))
+                .is_ok();
+        self.weekday |= WEEKDAYS.iter().any(|(day, _)| name.starts_with(day.as_bytes()));
+    }
 }
+
+/// How many bytes may stand between a month and its day or year: "14th of December".
+const BESIDE: usize = 12;
+
+/// What a byte of an ASCII text is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ByteClass {
+    Digit,
+    Letter,
+    Other,
+}
+
+/// The class of each byte.
+static CLASSES: [ByteClass; 256] = {
+    let mut classes = [ByteClass::Other; 256];
+    let mut ascii: u8 = 0;
+    while ascii < 128 {
+        if ascii.is_ascii_alphabetic() {
+            classes[ascii as usize] = ByteClass::Letter;
+        } else if ascii.is_ascii_digit() {
+            classes[ascii as usize] = ByteClass::Digit;
+        }
+        ascii += 1;
+    }
+    classes
+};
 
 /// The first three letters of every name in ASCII, as one bit each in a table of their hashes.
 static NAME_HEADS: LazyLock<[u64; 16]> = LazyLock::new(|| {
@@ -164,16 +210,12 @@ fn head_place(word: &[u8]) -> Option<usize> {
 /// No name of a month or of a day of the week has more letters.
 const LONGEST_NAME: usize = 16;
 
-fn may_be_year(word: &str) -> bool {
-    let digits = |at: usize| {
-        word.as_bytes()
-            .get(at..at + 2)
+/// Whether a year of this century begins here.
+fn is_year(digits: &[u8]) -> bool {
+    digits.starts_with(b"20")
+        && digits
+            .get(2..4)
             .is_some_and(|two| two.iter().all(u8::is_ascii_digit))
-    };
-    word.starts_with("20") && digits(2)
-        || word.ends_with("20")
-        || word.contains("/20")
-        || word.contains(".20")
 }
 
 /// The dates in `text`; a day of the week counts only when there is no date. Times without a zone are in `home`.
