@@ -65,6 +65,8 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         .map(|(_, cue)| cue.start)
         .filter(|at| !inside_word(*at));
     let mut is_announced = false;
+    // A stated wait says the same as a date beside it, which need not be looked for then.
+    let mut is_wait_stated = false;
     let candidate = |at| Candidate {
         at,
         source: HintSource::Text,
@@ -75,10 +77,16 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
         is_announced |= !text[at..].starts_with('|');
         let said = &text[at..text.floor_char_boundary(at + REACH)];
         if said.bytes().any(|byte| byte.is_ascii_digit()) {
-            candidates.extend(after_cue(said, family, now).map(candidate));
+            let waits = waits_after(said, now);
+            is_wait_stated |= waits.iter().any(Option::is_some);
+            let stated = waits
+                .into_iter()
+                .flatten()
+                .chain(instants_after(said, family, now));
+            candidates.extend(stated.map(candidate));
         }
     }
-    if is_announced || may_state_end(text) {
+    if !is_wait_stated && (is_announced || may_state_end(text)) {
         candidates.extend(
             date::read(text, family.map_or("UTC", Family::time_zone), now)
                 .into_iter()
@@ -87,30 +95,33 @@ pub(super) fn read(candidates: &mut Vec<Candidate>, text: &str, family: Option<F
     }
 }
 
-fn after_cue(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterator<Item = Timestamp> {
-    let first = |regex: &Regex| {
-        regex
-            .captures(said)
-            .and_then(|found| found.get(1))
-            .map(|found| found.as_str())
-    };
+/// What a regular expression captures first.
+fn captured<'t>(regex: &Regex, text: &'t str) -> Option<&'t str> {
+    let found = regex.captures(text)?;
+    found.get(1).map(|found| found.as_str())
+}
+
+/// The ends of waits that are stated behind a cue, as lengths of time.
+fn waits_after(said: &str, now: Timestamp) -> [Option<Timestamp>; 3] {
     // Each regular expression is tried only on a text that has what every match needs.
     let begins = |word| starts_with_ignore_case(said.as_bytes(), word);
     let waits = [
-        may_state_wait(said).then(|| first(&IN)).flatten(),
-        begins("wait").then(|| first(&WAIT)).flatten(),
-        begins("retry").then(|| first(&DELAY)).flatten(),
+        may_state_wait(said).then(|| captured(&IN, said)),
+        begins("wait").then(|| captured(&WAIT, said)),
+        begins("retry").then(|| captured(&DELAY, said)),
     ];
-    let epoch = begins("|").then(|| first(&EPOCH)).flatten();
+    waits.map(|wait| wait_until(wait.flatten()?, now))
+}
+
+/// The instants that are stated behind a cue.
+fn instants_after(said: &str, family: Option<Family>, now: Timestamp) -> impl Iterator<Item = Timestamp> {
+    let epoch = said.starts_with('|').then(|| captured(&EPOCH, said)).flatten();
     let date = may_state_date(said).then(|| DATE.captures(said)).flatten();
     let clock = may_state_clock(said).then(|| CLOCK.captures(said)).flatten();
-    waits
-        .into_iter()
-        .flatten()
-        .filter_map(move |wait| wait_until(wait, now))
-        .chain(epoch.and_then(|epoch| time_value::parse(epoch, Unit::Epoch, now)))
-        .chain(date.and_then(|found| day(&found, family)))
-        .chain(clock.and_then(|found| time_of_day(&found, now)))
+    let epoch = epoch.and_then(|epoch| time_value::parse(epoch, Unit::Epoch, now));
+    let date = date.and_then(|found| day(&found, family));
+    let clock = clock.and_then(|found| time_of_day(&found, now));
+    epoch.into_iter().chain(date).chain(clock)
 }
 
 /// False when no number follows right after "in", "after" or "for", so that [`IN`] cannot match. Texts outside ASCII,
