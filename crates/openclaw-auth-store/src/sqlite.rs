@@ -255,7 +255,7 @@ impl SqliteAuthStore {
     }
 
     /// Sets what the secret references of profiles resolve to now; a profile that resolves to another secret starts
-    /// clean (D9). The value comes from [`AuthSnapshot::pointer_fingerprints`]; it is not stored.
+    /// clean (D9). The value comes from `AuthSnapshot::pointer_fingerprints`; it is not stored.
     pub fn set_resolved(&self, fingerprints: HashMap<ProfileId, String>) {
         self.cache.set_resolved(fingerprints);
     }
