@@ -54,7 +54,7 @@ impl Servers {
             &mut run("xtask-faultwall", &["--bind", &wall_address]),
             &wall_address,
         )?;
-        let mut serve = run("openclaw-gateway", &["serve", "--bind", &address, "--state-dir"]);
+        let mut serve = run("openclaw-cli", &["serve", "--bind", &address, "--state-dir"]);
         serve.arg(&state).env("RUST_LOG", "error");
         for variable in [
             "OPENCLAW_CONFIG_PATH",
