@@ -93,12 +93,7 @@ static ASCII_MONTHS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 
 /// What of a date the words of a text may be, so that only the regular expressions run that can match.
 #[derive(Debug, Default, Clone, Copy)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each part is there or not, whatever the others are"
-)]
 struct DateParts {
-    digit: bool,
     month: bool,
     weekday: bool,
     year: bool,
@@ -109,7 +104,6 @@ impl DateParts {
     fn of(text: &str) -> Self {
         if !text.is_ascii() {
             return Self {
-                digit: true,
                 month: true,
                 weekday: true,
                 year: true,
@@ -125,7 +119,6 @@ impl DateParts {
                     parts.add_name(bytes, at);
                 }
                 (ByteClass::Letter | ByteClass::Other, ByteClass::Digit) => {
-                    parts.digit = true;
                     parts.year |= is_year(&bytes[at..]);
                 }
                 _ => {}
@@ -224,8 +217,8 @@ pub(super) fn read(text: &str, home: &str, now: Timestamp) -> Vec<Timestamp> {
     let parts = DateParts::of(text);
     let mut found: Vec<Timestamp> = Vec::new();
     for (may_match, regex) in [
-        (parts.digit && (parts.month || parts.year), &NAMED),
-        (parts.digit && !text.is_ascii(), &SIGNED),
+        (parts.month || parts.year, &NAMED),
+        (!text.is_ascii(), &SIGNED),
         (parts.year, &NUMERIC),
         (parts.year, &WEEK),
     ] {
